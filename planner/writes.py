@@ -135,7 +135,7 @@ class Writes:
                         creations.append(
                             CreateNode(
                                 name,
-                                self._labels(element.labels, frozenset(bound)),
+                                tuple(dict.fromkeys(self._labels(element.labels, frozenset(bound)))),
                                 self._optional(element.properties, frozenset(bound)),
                             )
                         )

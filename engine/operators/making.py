@@ -97,7 +97,7 @@ class Maker:
                     names = self._names(labels, number, row, made)
                     made[variable] = writer.create_node(names, properties)
                     counters.nodes_created += 1
-                    counters.labels_added += len(set(names))
+                    counters.labels_added += len(names)
                 case NewRelationship(variable=variable, type=type_):
                     ends = [self._end(name, creation, made, row) for name in (creation.start, creation.end)]
                     name = type_ if isinstance(type_, str) else self._type(type_, number, row, made)
@@ -136,7 +136,7 @@ class Maker:
         for creation in self.creations:
             if isinstance(creation, NewNode):
                 counters.nodes_created += count
-                counters.labels_added += count * len(set(creation.labels))
+                counters.labels_added += count * len(creation.labels)
             else:
                 counters.relationships_created += count
         counters.properties_set += properties_set

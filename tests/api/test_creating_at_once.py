@@ -74,5 +74,5 @@ def outcome(statement: str) -> list[Any]:
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_at_once_and_row_by_row_are_the_same(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = outcome(statement)
-    monkeypatch.setattr(writes, "_WORTH_DOING_AT_ONCE", 10**9)
+    monkeypatch.setattr(writes, "WORTH_DOING_AT_ONCE", 10**9)
     assert at_once == outcome(statement)

@@ -32,7 +32,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with graph.begin() as tx:
         tx.create_node(["Person"], {"name": "Eve"})
     with graph.begin() as tx:
-        tx.create_node(["Person"], {"name": "Flo"})
+        tx.create_node(["Person"], {"name": "Gil"})
     graph._let_go()
     DiskGraph(path, files=QuickFiles())._let_go()  # removes the snapshots that `tx` kept alive
     return path

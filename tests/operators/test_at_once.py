@@ -118,3 +118,22 @@ def test_a_null_counts_once_its_key_is_known(statement: str, few: int, many: int
         db.run("CREATE (n:Q {k: 1, old: 1}) REMOVE n.old").consume()
         counters = db.run(f"UNWIND range(1, {rows_given}) AS i {statement}").consume().counters
         assert counters.properties_set == expected
+
+
+@pytest.mark.parametrize(
+    ("labels", "added"),
+    [
+        (":X:X:Y", 2),
+        (":$('X'):$('X')", 1),
+        (":X:$('X')", 2),
+        (":$(['X', 'Y', 'X'])", 3),
+        (":X:$(['X', 'X']):X", 3),
+        (":$(['X', 'X'])&$('X')", 3),
+    ],
+)
+def test_labels_that_are_computed_count_one_by_one(labels: str, added: int) -> None:
+    db = hoplite.open()
+    for rows_given in (1, 20):
+        counters = db.run(f"UNWIND range(1, {rows_given}) AS i CREATE (n{labels})").consume().counters
+        assert counters.labels_added == added * rows_given
+    assert db.run(f"MERGE (n{labels} {{k: 1}})").consume().counters.labels_added == added
