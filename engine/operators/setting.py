@@ -156,13 +156,8 @@ class Setter:
 
     def _several(self, item: EntityAssignments, row: int) -> None:
         subject = self._subject(item.subject, row)
-        entries = [(self._key(key, row), self._of(value, row)) for key, value in item.entries]
+        values = {self._key(key, row): self._of(value, row) for key, value in item.entries}
         if subject is not None:
-            values = dict(entries)
-            if len(values) < len(entries):  # a key is known from its first value on, even if that is overwritten
-                for key, value in entries:
-                    if value is not None:
-                        writer_of(self.context).admit(key=key)
             self._assign_all(subject, values)
 
     def _properties(self, item: MapAssignment, row: int) -> None:
@@ -183,11 +178,9 @@ class Setter:
         self._assign_all(subject, {**value, **dict.fromkeys(left)})
 
     def _assign_all(self, subject: NodeRef | RelationshipRef, values: dict[str, Any]) -> None:
-        """Set several properties at once; each counts, even a null for a missing property if the key is known."""
+        """Set several properties at once; each counts, even a null for a missing property."""
         alive = is_alive(subject, self.context)
         for key, value in values.items():
-            if value is None and not self.context.graph.known_key(key):
-                continue
             if alive:
                 self._assign(subject, key, value)
             else:

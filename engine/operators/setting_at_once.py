@@ -74,13 +74,6 @@ class _Subjects:
         kept = np.flatnonzero(~gone | ~self.property(write.places, write.key).null_mask())
         return _Write(write.key, kept if write.places is None else write.places[kept], write.values.take(kept))
 
-    def counted(self, write: _Write) -> int:
-        """How many properties this counts as: a null counts as well, once the database knows the key."""
-        if self.context.graph.known_key(write.key):
-            return len(write.values)
-        there = np.flatnonzero(~write.values.null_mask())
-        return len(write.values) - int(there[0]) if len(there) else 0
-
     def set(self, write: _Write) -> None:
         """Set the values."""
         entity = Entity.NODE if self.are_nodes else Entity.RELATIONSHIP
@@ -142,10 +135,10 @@ def _writes(item: Assignment, subjects: _Subjects, column_of: ColumnOf) -> tuple
             return [write], len(write.values)
         case EntityAssignments(entries=entries):
             columns = {key: _known(value, subjects, column_of) for key, value in entries if isinstance(key, str)}
-            if len(columns) < len(entries):  # a key is computed, or written twice
+            if any(not isinstance(key, str) for key, _ in entries):
                 raise _NotAtOnce
-            given = [_Write(key, None, column) for key, column in columns.items()]
-            return list(map(subjects.without_absent, given)), sum(map(subjects.counted, given))
+            writes = [subjects.without_absent(_Write(key, None, column)) for key, column in columns.items()]
+            return writes, len(columns) * len(subjects.rows)
         case MapAssignment(value=value, merge=merge):
             maps = _known(value, subjects, column_of).objects().tolist()
             if any(type(held) is not dict for held in maps) or not (merge or subjects.are_distinct):
@@ -153,8 +146,8 @@ def _writes(item: Assignment, subjects: _Subjects, column_of: ColumnOf) -> tuple
             with interruptible():
                 given = list(_by_key(maps))
             left = [] if merge else list(_left(maps, subjects))
-            writes = list(map(subjects.without_absent, given)) + left
-            return writes, sum(map(subjects.counted, given + left))
+            writes = [subjects.without_absent(write) for write in given] + left
+            return writes, sum(map(len, maps)) + sum(len(write.values) for write in left)
         case _:
             raise _NotAtOnce
 

@@ -99,28 +99,6 @@ def test_all_rows_at_once_are_as_row_by_row(seed: int, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize(
-    ("statement", "few", "many"),
-    [
-        ("MATCH (n:Q) SET n += {new: null, k: 1}", 1, 20),
-        ("MATCH (n:Q) SET n = {new: null, k: 1}", 1, 20),
-        ("MATCH (n:Q) SET n.new = null, n.k = 1", 1, 20),
-        ("MATCH (n:Q) SET n.new = 1, n.new = null, n.newer = null", 1, 20),
-        ("MATCH (n:Q) SET n += {old: null, k: 1}", 2, 40),
-        ("MATCH (n:Q) SET n.old = null, n.k = 1", 2, 40),
-        ("MATCH (n:Q) SET n += {new: CASE WHEN i % 5 = 3 THEN i END}", 0, 18),
-        ("MATCH (n:Q) SET n.new = CASE WHEN i % 5 = 3 THEN i END, n.newer = CASE WHEN i > 7 THEN i END", 0, 31),
-        ("MERGE (n:Q {k: 1}) ON MATCH SET n += {new: null, k: 1}", 1, 20),
-    ],
-)
-def test_a_null_counts_once_its_key_is_known(statement: str, few: int, many: int) -> None:
-    for rows_given, expected in ((1, few), (20, many)):
-        db = hoplite.open()
-        db.run("CREATE (n:Q {k: 1, old: 1}) REMOVE n.old").consume()
-        counters = db.run(f"UNWIND range(1, {rows_given}) AS i {statement}").consume().counters
-        assert counters.properties_set == expected
-
-
-@pytest.mark.parametrize(
     ("labels", "added"),
     [
         (":X:X:Y", 2),
