@@ -583,6 +583,14 @@ def _add_end(ends: Ends, node: int, ways: int) -> None:
 
 
 @unfolded
+def _has_room(program: Program, state: State) -> bool:
+    """Whether all ends of one more row could be written down."""
+    if program.sizes[3] < 0:
+        return True
+    return bool(state.by_end.filled[1] + program.sizes[0] <= len(state.by_end.nodes))
+
+
+@unfolded
 def _finish_row(ends: Ends, row: int) -> None:
     """Write down what was found from a row."""
     for number in range(ends.filled[0], ends.filled[1]):
@@ -603,16 +611,13 @@ def search(program: Program, state: State, rows: Table, totals: Ints, row: int, 
     done, entering = 0, False
     while done < work or entering:
         if level < 0:
-            if row == len(totals):
-                break
-            if wanted >= 0 and state.by_end.filled[1] + program.sizes[0] > len(state.by_end.nodes):
+            if row == len(totals) or not _has_room(program, state):
                 break
             done += 1
             if not _begun(program, state, rows, row):
                 row += 1
                 continue
-            level = 0
-            entering = True
+            level, entering = 0, True
         if entering:
             entering = False
             _enter(program, state, level)
@@ -629,19 +634,14 @@ def search(program: Program, state: State, rows: Table, totals: Ints, row: int, 
         ways, found = state.ways[level], 0
         if level == last_level and program.sizes[2] == 1:
             found = _summed(program, state, registers[levels[level, _SOURCE]])
-            begin = end
-            done += 1
+            begin, done = end, done + 1
         for entry in range(begin, end):
             if not into:
                 registers[target] = half_word_at(neighbours, entry)
             if relationship >= 0:
                 registers[relationship] = half_word_at(relationships, entry)
-            of_node = 1
-            if weight >= 0:
-                of_node = program.weights[weight, registers[target]]
-                if of_node == 0:
-                    continue
-            if first < last and not _holds(program, state, first, last):
+            of_node = 1 if weight < 0 else program.weights[weight, registers[target]]
+            if of_node == 0 or (first < last and not _holds(program, state, first, last)):
                 continue
             if level == last_level:
                 found += of_node
@@ -661,8 +661,7 @@ def search(program: Program, state: State, rows: Table, totals: Ints, row: int, 
                 _add_end(state.by_end, registers[wanted], found * ways)
             level -= 1
             if level < 0:
-                if wanted >= 0:
-                    _finish_row(state.by_end, row)
+                _finish_row(state.by_end, row)
                 row += 1
     state.level[0] = level
     return row
