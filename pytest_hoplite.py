@@ -8,9 +8,26 @@ A module of its own, so that pytest loads nothing of Hoplite where no test asks 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 import pytest
+
+
+def _load_hoplite_as_it_is() -> None:
+    """Take Hoplite from what pytest rewrites.
+
+    pytest rewrites the assertions of everything that is installed with a plugin, here the whole engine, so that a
+    failing one shows its values. That takes seconds, and CPython 3.11 fails where two threads parse at once, while the
+    engine loads its compiled loops in a thread of its own.
+    """
+    for finder in sys.meta_path:
+        marked = getattr(finder, "_must_rewrite", None)
+        if isinstance(marked, set):
+            marked.discard("hoplite")
+
+
+_load_hoplite_as_it_is()
 
 
 @pytest.fixture

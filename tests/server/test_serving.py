@@ -163,6 +163,20 @@ def test_the_fixture_gives_each_test_an_empty_graph(tmp_path: Path) -> None:
     assert "2 passed" in done.stdout, done.stdout + done.stderr
 
 
+def test_the_plugin_keeps_pytest_from_rewriting_the_engine(tmp_path: Path) -> None:
+    (tmp_path / "marking.py").write_text("import pytest\npytest.register_assert_rewrite('hoplite')\n")
+    (tmp_path / "test_it.py").write_text(
+        "from importlib.machinery import SourceFileLoader\n"
+        "def test_it():\n"
+        "    from hoplite.values import driver\n"
+        "    assert type(driver.__loader__) is SourceFileLoader\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "marking", "-p", "pytest_hoplite", "-p", "no:cacheprovider"]
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, cwd=tmp_path)
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
+
+
 def test_a_server_starts_without_the_driver_package() -> None:
     code = (
         "import sys, hoplite\n"
