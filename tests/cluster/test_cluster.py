@@ -385,9 +385,9 @@ def test_ray_answers_as_one_process(tmp_path: Path, on_ray: Callable[..., Cluste
 
 def test_ray_stops_in_time(tmp_path: Path, on_ray: Callable[..., Cluster]) -> None:
     path = random_folder(tmp_path, seed=21, nodes=200, relationships=1_500)
-    with on_ray(path, workers=2, timeout=1.0) as several:
-        with pytest.raises(Neo4jError) as raised:
-            several.run("MATCH p = (a:N)-[*1..40]->(b) RETURN count(p)").data()
+    with on_ray(path, workers=2) as several:
+        with several.session(timeout=1.0) as session, pytest.raises(Neo4jError) as raised:
+            session.run("MATCH p = (a:N)-[*1..40]->(b) RETURN count(p)").data()
         assert "TransactionTimedOut" in raised.value.code
         assert several.run("MATCH (n:N {id: 1}) RETURN n.id AS id").data() == [{"id": 1}]
 
