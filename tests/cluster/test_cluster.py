@@ -238,10 +238,10 @@ def test_it_stays_at_its_version_until_it_is_refreshed(tmp_path: Path, split: Sp
 def test_deadlines_and_cancellation_hold_in_workers(tmp_path: Path, split: Split) -> None:
     path = random_folder(tmp_path, seed=5, nodes=200, relationships=1_500)
     endless = "MATCH p = (a:N)-[*1..40]->(b) RETURN count(p)"
-    with Cluster(path, ThreadPool(2), split=split, timeout=0.3) as several:
+    with Cluster(path, ThreadPool(2), split=split) as several:
         begin = time.monotonic()
-        with pytest.raises(Neo4jError) as raised:
-            several.run(endless).data()
+        with several.session(timeout=0.3) as session, pytest.raises(Neo4jError) as raised:
+            session.run(endless).data()
         assert "TransactionTimedOut" in raised.value.code
         assert time.monotonic() - begin < 30
         assert several.run("MATCH (n:N {id: 1}) RETURN n.id AS id").data() == [{"id": 1}], "the workers are free again"
