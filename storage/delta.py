@@ -299,15 +299,7 @@ class Delta:
         self._touch((node,), key, True)
 
     def _restore_node_values(self, key: str, before: Values) -> None:
-        written = self.node_values[key]
-        for node, value in before.items():
-            if value is _NOT_WRITTEN:
-                del written[node]
-            else:
-                written[node] = value
-                self._index_node(node, key, value)
-        if not written:
-            del self.node_values[key]
+        _put_back(self.node_values, key, before, self._index_node)
         self.writes += 1
         self._touch(before, key, True)
 
@@ -350,15 +342,7 @@ class Delta:
         self._touch((relationship,), key, False)
 
     def _restore_relationship_values(self, key: str, before: Values) -> None:
-        written = self.relationship_values[key]
-        for relationship, value in before.items():
-            if value is _NOT_WRITTEN:
-                del written[relationship]
-            else:
-                written[relationship] = value
-                self._index_relationship(relationship, key, value)
-        if not written:
-            del self.relationship_values[key]
+        _put_back(self.relationship_values, key, before, self._index_relationship)
         self.writes += 1
         self._touch(before, key, False)
 
@@ -476,6 +460,18 @@ def _remember(journal: Journal, step: Callable[..., None], written: Values, posi
 
 def _before(written: Values, positions: Iterable[int]) -> Values:
     return {position: written.get(position, _NOT_WRITTEN) for position in positions}
+
+
+def _put_back(values: dict[str, Values], key: str, before: Values, index: Callable[[int, str, Any], None]) -> None:
+    written = values[key]
+    for position, value in before.items():
+        if value is _NOT_WRITTEN:
+            del written[position]
+        else:
+            written[position] = value
+            index(position, key, value)
+    if not written:
+        del values[key]
 
 
 def _restore(values: dict[str, Values], position: int, key: str, had: bool, value: Any) -> None:

@@ -57,13 +57,10 @@ def property_of(column: Column, key: str, execution: Execution) -> Column:
             if execution.writer is not None and execution.graph.known_key(key):
                 refuse_deleted_relationships(positions, execution)
             return execution.graph.relationship_property(positions, key)
-        case Objects(values=values):
-            kinds = set(map(type, values))
-            if kinds == _ONLY_MAPS:
-                return from_objects([value.get(key) for value in values])
-            if not kinds.isdisjoint(_STORED):
-                return by_kind(column, lambda part: property_of(part, key, execution))
-            return map_rows(lambda value: _property_of_value(value, key), column)
+        case Objects(values=values) if not _STORED.isdisjoint(map(type, values)):
+            return by_kind(column, lambda part: property_of(part, key, execution))
+        case Objects(values=values) if set(map(type, values)) == _ONLY_MAPS:
+            return from_objects([value.get(key) for value in values])
         case _:
             return map_rows(lambda value: _property_of_value(value, key), column)
 

@@ -134,9 +134,9 @@ def _writes(item: Assignment, subjects: _Subjects, column_of: ColumnOf) -> tuple
             write = subjects.without_absent(_Write(key, None, column))
             return [write], len(write.values)
         case EntityAssignments(entries=entries):
-            columns = {key: _known(value, subjects, column_of) for key, value in entries if isinstance(key, str)}
-            if any(not isinstance(key, str) for key, _ in entries):
+            if not all(isinstance(key, str) for key, _ in entries):
                 raise _NotAtOnce
+            columns = {key: _known(value, subjects, column_of) for key, value in entries if isinstance(key, str)}
             writes = [subjects.without_absent(_Write(key, None, column)) for key, column in columns.items()]
             return writes, len(columns) * len(subjects.rows)
         case MapAssignment(value=value, merge=merge):
