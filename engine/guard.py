@@ -28,6 +28,7 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from hoplite import collector
 from hoplite.engine.memory import current, process_memory
 from hoplite.errors import CypherError, memory_limit_reached
 
@@ -192,14 +193,9 @@ def interruptible() -> AbstractContextManager[object]:
 class _Collector:
     """Python's garbage collector, held back while exceptions are raised in other threads."""
 
-    def __init__(self) -> None:
-        self._is_ours = False  # whether it was disabled here
-
     def is_held_back(self) -> bool:
         """Hold it back; False while a collection that had already begun is running."""
-        if gc.isenabled():
-            gc.disable()
-            self._is_ours = True
+        collector.hold_back(self)
         heard: list[str] = []
 
         def hear(phase: str, _: object) -> None:
@@ -212,9 +208,7 @@ class _Collector:
         return bool(heard)
 
     def resume(self) -> None:
-        if self._is_ours:
-            self._is_ours = False
-            gc.enable()
+        collector.let_go(self)
 
 
 _collector = _Collector()

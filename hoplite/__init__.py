@@ -14,6 +14,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from hoplite.collector import held_back
+
 if TYPE_CHECKING:
     from hoplite.api.database import Database
     from hoplite.api.recovery import Recovery, recover
@@ -105,7 +107,8 @@ def open(
 
     `hoplite.Database` documents each of them.
     """
-    from hoplite.api.database import Database
+    with held_back():
+        from hoplite.api.database import Database
 
     return Database(
         path,
@@ -152,4 +155,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'hoplite' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(home), name)
+    with held_back():
+        return getattr(import_module(home), name)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hoplite.cli.opening import MEMORY, UsageError, add_database_options, add_limit_options, open_database
+from hoplite.collector import held_back
 
 if TYPE_CHECKING:
     from hoplite.server.server import Server
@@ -66,7 +67,8 @@ def _add_common(parser: argparse.ArgumentParser, port: int) -> None:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from hoplite.server.settings import Settings
+    with held_back():
+        from hoplite.server.settings import Settings
 
     access, neighbours = _access(options), _neighbours(options)
     settings = Settings(
@@ -90,7 +92,8 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _ui(options: argparse.Namespace) -> int:
-    from hoplite.server.settings import Settings
+    with held_back():
+        from hoplite.server.settings import Settings
 
     def ready(server: Server) -> None:
         address = f"http://{_LOOPBACK}:{server.port}/"
@@ -109,9 +112,10 @@ def _run(options: argparse.Namespace, settings: Settings, diff: bool, ready: Cal
     import logging
     from dataclasses import replace
 
-    from hoplite.server.procedures import Offer, add_procedures
-    from hoplite.server.server import Server
-    from hoplite.storage.disk.cache import byte_count
+    with held_back():
+        from hoplite.server.procedures import Offer, add_procedures
+        from hoplite.server.server import Server
+        from hoplite.storage.disk.cache import byte_count
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="hoplite: %(message)s")
     with open_database(options, create=not options.read_only) as db:
