@@ -159,23 +159,27 @@ class Guarded:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._execution is None:
-            return
-        if self._depth:
+        execution, is_inner = self._execution, self._depth > 0
+        if is_inner:
             self._depth -= 1
-            return
-        thread, previous = _local.thread, self._previous
-        thread.execution = previous
-        if previous is None:
-            current.memory = None
-            _running.pop(thread.ident, None)
-        else:
-            current.memory = previous.memory
-        if error is not None and isinstance(error, Stopped):
-            found = error.error or self._execution.stops(time.monotonic())
-            if found is None:
-                raise error
-            raise found from None
+        elif execution is not None:
+            thread, previous = _local.thread, self._previous
+            thread.execution = previous
+            if previous is None:
+                current.memory = None
+                _running.pop(thread.ident, None)
+            else:
+                current.memory = previous.memory
+        if error is not None:
+            reason = None
+            if isinstance(error, Stopped) and execution is not None and not is_inner:
+                reason = error.error or execution.stops(time.monotonic())
+            self._fail(error, reason)
+
+    def _fail(self, error: BaseException, reason: CypherError | None) -> None:
+        """An error leaves the block: raise what replaces it, if anything does. The reason is why it was stopped."""
+        if reason is not None:
+            raise reason from None
 
 
 def check_running() -> None:

@@ -31,10 +31,9 @@ _STRINGS = t.list_of(t.STRING)  # the only lists whose elements Neo4j checks
 
 
 def parameter_types(parameters: Mapping[str, Any]) -> dict[str, CypherType | None]:
-    """The type of each parameter by name, in order of names; None for null and floats, which Neo4j lets pass."""
+    """The type of each parameter by name; None for null and floats, which Neo4j lets pass."""
     types: dict[str, CypherType | None] = {}
-    for name in sorted(parameters):
-        value = parameters[name]
+    for name, value in parameters.items():
         if not isinstance(value, _LISTS):
             types[name] = _SIMPLE.get(type(value))
         elif value and type(value[0]) is str and set(map(type, value)) == _ONLY_STRINGS:

@@ -130,7 +130,7 @@ class Preparer:
         latest = self._latest.get(text)
         if latest is not None and latest[0] == version and latest[1] == types:
             return latest[2]
-        key = (text, tuple(types.items()), version)
+        key = (text, frozenset(types.items()), version)
         with self._lock:
             known = self._kept.get(key)
             if known is not None:

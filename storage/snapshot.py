@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hoplite.storage import statistics
+from hoplite.storage import seek, statistics
 from hoplite.storage.delta import Delta, Values
 from hoplite.storage.incidence import Adjacency
 from hoplite.storage.property_columns import KeyValues, PropertyColumn, patched
 from hoplite.storage.schema import Entity, Index, Schema
-from hoplite.storage.seek import Bound, Seek
-from hoplite.storage.value_index import NO_POSITIONS
+from hoplite.storage.value_index import NO_POSITIONS, Bound
 from hoplite.values.columns import Bools, Column, Int64s, from_objects, nulls
 
 _FEW_WRITTEN = 10_000
@@ -454,37 +453,37 @@ class Snapshot:
 
         The look-up structure for the label and key is built when first needed, and writes keep it up to date.
         """
-        return Seek(self._delta).nodes(label, key, values)
+        return seek.nodes(self._delta, label, key, values)
 
     def seek_relationships(self, type: str, key: str, values: Sequence[Any]) -> tuple[Int64s, Int64s]:
         """The same for relationships of a type."""
-        return Seek(self._delta).relationships(type, key, values)
+        return seek.relationships(self._delta, type, key, values)
 
     def seek_range(self, label: str, key: str, low: Bound | None, high: Bound | None) -> Int64s:
         """The nodes whose value compares as within the bounds, ascending by position. The bounds have one comparable
         type.
         """
-        return Seek(self._delta).node_range(label, key, low, high)
+        return seek.node_range(self._delta, label, key, low, high)
 
     def seek_prefix(self, label: str, key: str, prefix: str) -> Int64s:
         """The nodes whose value is a string that starts with the prefix, ascending by position."""
-        return Seek(self._delta).node_prefix(label, key, prefix)
+        return seek.node_prefix(self._delta, label, key, prefix)
 
     def seek_text(self, label: str, key: str, part: str, at_end: bool) -> Int64s:
         """The nodes whose value is a string that contains the part, or ends with it, ascending by position."""
-        return Seek(self._delta).node_text(label, key, part, at_end)
+        return seek.node_text(self._delta, label, key, part, at_end)
 
     def seek_near(self, label: str, key: str, centre: Any, radius: Any) -> Int64s:
         """The nodes whose value is a point that may be within a distance of another, ascending by position."""
-        return Seek(self._delta).node_points(label, key, lambda points: points.near(centre, radius))
+        return seek.node_points(self._delta, label, key, lambda points: points.near(centre, radius))
 
     def seek_box(self, label: str, key: str, low: Any, high: Any) -> Int64s:
         """The nodes whose value is a point that may be in the box between two others, ascending by position."""
-        return Seek(self._delta).node_points(label, key, lambda points: points.within(low, high))
+        return seek.node_points(self._delta, label, key, lambda points: points.within(low, high))
 
     def seek_existing(self, label: str, key: str) -> Int64s:
         """The nodes with the label that have the property, ascending by position."""
-        return Seek(self._delta).node_existing(label, key)
+        return seek.node_existing(self._delta, label, key)
 
     # --- names and statistics ---
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hoplite.storage import seek
 from hoplite.storage.delta import Delta
 from hoplite.storage.property_values import shown
 from hoplite.storage.schema import Entity
-from hoplite.storage.seek import Seek
 from hoplite.storage.value_index import lookup_key
 from hoplite.values.columns import ObjectArray
 from hoplite.values.order import equals, group_key
@@ -34,7 +34,7 @@ def node_violation(delta: Delta, node: int, key: str | None) -> Violation | None
             values = [delta.node_value(node, wanted) for wanted in constraint.keys]
             if any(value is None for value in values):
                 continue
-            _, found = Seek(delta).nodes(label, constraint.keys[0], [values[0]])
+            _, found = seek.nodes(delta, label, constraint.keys[0], [values[0]])
             for other in found[found != node].tolist():
                 if _same([delta.node_value(other, wanted) for wanted in constraint.keys[1:]], values[1:]):
                     return other, label, list(zip(constraint.keys, values, strict=True))
@@ -51,7 +51,7 @@ def nodes_are_unique(delta: Delta, nodes: Iterable[int], label: str) -> bool:
             return False
         (key,) = constraint.keys
         held = [value for node in nodes if lookup_key(value := delta.node_value(node, key)) is not None]
-        _, found = Seek(delta).nodes(label, key, held)
+        _, found = seek.nodes(delta, label, key, held)
         if len(found) > len(held):  # each finds itself
             return False
     return True
@@ -68,7 +68,7 @@ def relationship_violation(delta: Delta, relationship: int, key: str | None) -> 
         values = [delta.relationship_value(relationship, wanted) for wanted in constraint.keys]
         if any(value is None for value in values):
             continue
-        _, found = Seek(delta).relationships(type, constraint.keys[0], [values[0]])
+        _, found = seek.relationships(delta, type, constraint.keys[0], [values[0]])
         for other in found[found != relationship].tolist():
             if _same([delta.relationship_value(other, wanted) for wanted in constraint.keys[1:]], values[1:]):
                 return other, type, list(zip(constraint.keys, values, strict=True))

@@ -35,6 +35,7 @@ class Bound:
 
 _PIECE = 1 << 20
 _FEW = 32
+_INT64, _ONLY_INTEGERS = np.dtype(np.int64), {int}  # made once: every look-up takes them
 EXACT_DOUBLE = 2**53
 """Integers up to here are exact doubles; beyond, several of them equal one double."""
 
@@ -165,12 +166,12 @@ class ValueIndex:
     def find_all(self, values: Sequence[Any] | Int64s) -> tuple[Int64s, Int64s]:
         """For each value the positions that have it: (index into values, position)."""
         if isinstance(self.column, Integers) and self._count and _are_integers(values):
-            held, wanted = self.column.values, np.asarray(values, np.int64)
+            held, wanted = self.column.values, np.asarray(values, _INT64)
             if self._counts_up:
-                places = wanted - held[0] if self._first else wanted
-                # As unsigned numbers, negative ones are large. For a few, Python finds the largest sooner than NumPy.
-                inside = places.view(np.uint64)
-                if (max(inside.tolist()) if len(inside) <= _FEW else inside.max()) < self._count:
+                # Python finds the ends of a short list sooner than NumPy.
+                some = values if len(values) <= _FEW else (wanted.min(), wanted.max())
+                if min(some) >= self._first and max(some) < self._first + self._count:
+                    places = wanted - self._first if self._first else wanted
                     found = places if isinstance(self.positions, _Counting) else self.positions[places]
                     return np.arange(len(wanted)), found
             low = np.searchsorted(held, wanted)
@@ -307,7 +308,7 @@ class ValueIndex:
 def _are_integers(values: Sequence[Any] | Int64s) -> bool:
     if isinstance(values, np.ndarray):
         return bool(values.dtype == np.int64)
-    return set(map(type, values)) == {int}
+    return set(map(type, values)) == _ONLY_INTEGERS
 
 
 def _ordered(values: Int64s) -> tuple[Int64s, Int64s] | None:

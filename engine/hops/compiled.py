@@ -98,8 +98,8 @@ class Variant:
         self.function = function
         self.is_narrow = is_narrow
         self.name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}{'.narrow' if is_narrow else ''}"
-        self._code: Any = None
-        self._known: Any = None
+        self.code: Any = None  # once it is loaded
+        self.known: Any = None  # the objects that the code compares with
 
     @cached_property
     def signature(self) -> Signature:
@@ -111,21 +111,21 @@ class Variant:
 
     @property
     def is_loaded(self) -> bool:
-        return self._code is not None
+        return self.code is not None
 
     def load(self, address: int) -> None:
         """Run the machine code at this address from now on."""
         known = self.signature.known_objects()
         # Versions of Python may share machine code but differ in where a tuple's items begin.
-        self._known = (ctypes.c_int64 * (1 + len(known)))(tuple.__basicsize__, *map(id, known))
+        self.known = (ctypes.c_int64 * (1 + len(known)))(tuple.__basicsize__, *map(id, known))
         kinds = [ctypes.c_int64 if kind in (int, bool) else ctypes.py_object for kind in self.signature.arguments]
         prototype = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, *kinds)
-        self._code = prototype(address)
+        self.code = prototype(address)
 
     def run(self, results: Any, arguments: tuple[Any, ...]) -> bool:
         """Run without the interpreter lock; False if the code was not compiled for such arguments."""
         try:
-            self._code(results, None, self._known, *arguments)
+            self.code(results, None, self.known, *arguments)
         except ctypes.ArgumentError:
             return False
         return bool(results[0])
@@ -149,19 +149,24 @@ class Kernel:
 
     def __call__(self, *arguments: Any) -> Any:
         """Run it, and return what the function returns."""
-        signature = self._usual.signature
+        usual = self._usual
+        _, result_count, is_single, is_bool = usual.signature
         if self._results is None:
-            if not self._usual.is_loaded:
-                raise NotLoaded(self._usual.name)
-            self._results = ctypes.c_int64 * (1 + signature.result_count)
+            if not usual.is_loaded:
+                raise NotLoaded(usual.name)
+            self._results = ctypes.c_int64 * (1 + result_count)
         results = self._results()
-        if not self._usual.run(results, arguments):
+        try:  # as `Variant.run`, without another call: short searches notice it
+            usual.code(results, None, usual.known, *arguments)
+        except ctypes.ArgumentError:
+            results[0] = 0
+        if not results[0]:
             self._run_otherwise(results, arguments)
-        if not signature.is_single:
+        if not is_single:
             return tuple(results[1:])
-        if not signature.result_count:
+        if not result_count:
             return None
-        return bool(results[1]) if signature.is_bool else results[1]
+        return bool(results[1]) if is_bool else results[1]
 
     def _run_otherwise(self, results: Any, arguments: tuple[Any, ...]) -> None:
         """Run the other variant, or this one with arguments converted to the exact types it expects."""

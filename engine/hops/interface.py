@@ -100,6 +100,7 @@ class Hop:
     symmetric_mask: bool = False
     # The adjacencies that a step reads: one, or outgoing and incoming.
     sides: tuple[Adjacency, ...] = field(init=False)
+    node_count: int = field(init=False)
     # Whether fused kernels may run over the arrays: no masks, one partition, nothing above it.
     is_plain: bool = field(init=False)
     # What backends have derived from the arrays, by name.
@@ -116,16 +117,13 @@ class Hop:
         sides = tuple(side for side in wanted if side is not None)
         assert len(sides) == len(wanted), f"A hop with side '{self.side.value}' needs its adjacency."
         object.__setattr__(self, "sides", sides)
+        object.__setattr__(self, "node_count", sides[0].node_count)
         object.__setattr__(self, "is_plain", not self.has_mask and all(side.is_plain for side in sides))
         object.__setattr__(self, "prepared", {})
 
     @property
     def has_mask(self) -> bool:
         return self.relationship_mask is not None or self.node_mask is not None
-
-    @property
-    def node_count(self) -> int:
-        return self.sides[0].node_count
 
     @property
     def is_narrow(self) -> bool:

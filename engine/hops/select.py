@@ -224,6 +224,9 @@ class AutoBackend:
         self._is_complete = all((name, False) in self._compiled for name in OPERATIONS)
 
     def _for(self, hop: Hop, operation: str) -> Backend:
+        known = hop.prepared.get(operation)
+        if known is not None:
+            return cast(Backend, known)
         if not self._compiled and not self._loader.is_started:
             if not _is_worth_loading(hop):
                 return self._numpy
@@ -232,7 +235,11 @@ class AutoBackend:
         if key not in self._compiled and hop.node_count >= _LARGE:
             while key not in self._compiled and self._loader.is_running:
                 self._loader.wait(0.01)
-        return self._compiled.get(key, self._numpy)
+        compiled = self._compiled.get(key)
+        if compiled is None:
+            return self._numpy
+        hop.prepared[operation] = compiled
+        return compiled
 
     def _for_search(self, hop: Hop, operation: str, sources: int, upper: int | None, searches: int = 1) -> Backend:
         """As `_for`, but on the device if many searches run together or one is likely to be wide: else launches cost

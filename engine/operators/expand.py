@@ -351,13 +351,14 @@ class Reach(Operator):
     def _merged_ends(self, context: Execution, argument: Batch) -> Int64s:
         """The distinct ends of trails from all rows of the source together."""
         starts = [node_positions(batch, self.from_node) for batch in self.source.run(context, argument)]
-        if not starts or self.traversal.is_empty:
+        if not starts:
             return np.zeros(0, np.int64)
+        traversal = self.traversal
         return hops.reach_merged(
-            make_hop(context, self.traversal, self.step, both_adjacencies=True),
+            make_hop(context, traversal, self.step, both_adjacencies=True),
             starts[0] if len(starts) == 1 else np.concatenate(starts),
-            self.traversal.lower,
-            self.traversal.upper,
+            traversal.lower,
+            traversal.upper,
             check=context.check_time,
             backend=context.backend,
         )

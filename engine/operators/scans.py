@@ -11,7 +11,7 @@ from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.operators.base import FIRST_BATCH, LARGEST_BATCH, Evaluator, Operator, evaluate, pairs
 from hoplite.lazy_dataclass import dataclass
-from hoplite.storage.seek import Bound
+from hoplite.storage.value_index import Bound
 from hoplite.values.columns import Int64s, Integers, Nodes, Relationships
 
 

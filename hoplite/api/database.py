@@ -427,8 +427,9 @@ class Database(Transfers, Retrieval, ForModels):
         if judge is not None:
             with allowing(allowance):
                 judge(prepared, graph, parameters)
-        if check_parameters and prepared.parameters and prepared.mode != "EXPLAIN":
-            _refuse_missing(prepared, parameters)
+        wanted = prepared.parameters
+        if check_parameters and not wanted.keys() <= parameters.keys() and prepared.mode != "EXPLAIN":
+            raise _missing(wanted, parameters)
         return prepared
 
     def _read_plan(
@@ -440,7 +441,8 @@ class Database(Transfers, Retrieval, ForModels):
         with allowing(allowance):
             prepared = prepare_plan(plan, self._preparer.operators, self._procedures)
         converted = from_parameters(given, allowance)
-        _refuse_missing(prepared, converted)
+        if not prepared.parameters.keys() <= converted.keys():
+            raise _missing(prepared.parameters, converted)
         return prepared, converted
 
     def _run_plan(self, plan: str | bytes, given: Mapping[str, Any], limits: Limits) -> Result:
@@ -517,9 +519,8 @@ class Database(Transfers, Retrieval, ForModels):
         return Result(prepared, batches, execution, given, limits.max_rows, owner, limits.hydrator)
 
 
-def _refuse_missing(prepared: Prepared, parameters: Mapping[str, Any]) -> None:
-    if not prepared.parameters.keys() <= parameters.keys():
-        raise parameter_missing([name for name in prepared.parameters if name not in parameters])
+def _missing(wanted: Iterable[str], parameters: Mapping[str, Any]) -> CypherError:
+    return parameter_missing([name for name in wanted if name not in parameters])
 
 
 def _nothing() -> None:

@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from types import ModuleType, TracebackType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from hoplite.api.hydrate import Hydrator
@@ -70,19 +70,11 @@ class _Reading(Guarded):
         self._previous = None
         self._depth = 0
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            Guarded.__exit__(self, kind, error, trace)
-        except CypherError as stopped:
-            error = stopped
-        if error is None:
-            return
+    def _fail(self, error: BaseException, reason: CypherError | None) -> None:
         self._result._end()
-        match error:
-            case CypherError():
-                raise to_driver_error(error) from None
+        match reason or error:
+            case CypherError() as found:
+                raise to_driver_error(found) from None
             case RecursionError():
                 raise to_driver_error(nested_too_deeply()) from None
             case MemoryError():
@@ -91,6 +83,22 @@ class _Reading(Guarded):
 
 class Result:
     """The answer to one statement: an iterable of `neo4j.Record`, read once, and then a summary."""
+
+    # Most results never change these, and making one is a large part of a short statement.
+    _counters = _NOTHING_CHANGED  # as they are at the end, like the next two
+    _notifications: Sequence[Notification] = ()
+    _measured: Mapping[int, Measurement] = MappingProxyType({})
+    _hydrator: Hydrator | None = None  # once a value was made, and until the end
+    _entities: Graph | None = None  # those of the hydrator, once it is gone
+    _begun: Batch | None = None  # a batch of which this many rows are made
+    _made = 0
+    _step = _FIRST_ROWS
+    _is_plain = True  # no value read so far can be broken
+    _row_count = 0
+    _available_ms = 0
+    _ended = False
+    _summary: ResultSummary | None = None
+    _failure: Exception | None = None  # raised while the first rows were shown; kept for the reader
 
     def __init__(
         self,
@@ -109,24 +117,10 @@ class Result:
         self._parameters = parameters
         self._max_rows = max_rows
         self._owner = owner
-        self._counters = _NOTHING_CHANGED  # as they are at the end, like the next two
-        self._notifications: Sequence[Notification] = ()
-        self._measured: Mapping[int, Measurement] = {}
         self._make_hydrator = hydrator
-        self._hydrator: Hydrator | None = None  # once a value was made, and until the end
-        self._entities: Graph | None = None  # those of the hydrator, once it is gone
-        self._begun: Batch | None = None  # a batch of which this many rows are made
-        self._made = 0
-        self._step = _FIRST_ROWS
         self._buffer: list[Record] = []  # read and not yet returned, the next one last
         self._waiting: list[Row] = []  # those after them, where all were read into memory
-        self._is_plain = True  # no value read so far can be broken
-        self._row_count = 0
         self._began = time.perf_counter()
-        self._available_ms = 0
-        self._ended = False
-        self._summary: ResultSummary | None = None
-        self._failure: Exception | None = None  # raised while the first rows were shown; kept for the reader
 
     # --- reading -----------------------------------------------------------------------------------------------
 
@@ -148,15 +142,17 @@ class Result:
 
     def _next_batch(self, most: int | None = None) -> Batch | None:
         """The next rows of a batch, all that are left or at most `count`; None at the end. Called under `_Reading`."""
-        if self._begun is None:
-            self._begun, self._made = self._read_batch(), 0
-            if self._begun is None:
-                return None
         batch, first = self._begun, self._made
-        self._made = batch.row_count if most is None else first + most
-        if self._made >= batch.row_count:
-            self._begun = None
-        return batch.rows(first, self._made)
+        if batch is None:
+            batch, first = self._read_batch(), 0
+            if batch is None:
+                return None
+        last = batch.row_count if most is None else first + most
+        if last < batch.row_count:
+            self._begun, self._made = batch, last
+            return batch.rows(first, last)
+        self._begun = None
+        return batch.rows(first, last) if first else batch
 
     def _read_batch(self) -> Batch | None:
         """The next batch that has rows; None at the end."""
@@ -441,10 +437,11 @@ class Result:
             waiting: pyarrow.Table = arrow.rows_to_table(self._prepared.columns, rows)
             return waiting
         with _Reading(self):
-            batch = self._next_batch()
-            batches = [] if batch is None else [batch]
-            while (batch := self._read_batch()) is not None:
+            batches = []
+            batch = self._read_batch() if self._begun is None else self._next_batch()
+            while batch is not None:
                 batches.append(batch)
+                batch = self._read_batch()
             table: pyarrow.Table = arrow.to_table(
                 self._prepared.columns, batches, partial(self._make_hydrator, execution.graph, execution.check_time)
             )

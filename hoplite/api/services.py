@@ -25,15 +25,17 @@ if TYPE_CHECKING:
 class DatabaseServices:
     """What the procedures of one statement may use: see `Services` in `engine/context.py`."""
 
-    __slots__ = ("_allowance", "_database", "_judge", "_limits", "_metadata", "is_read_only")
+    __slots__ = ("_allowance", "_database", "_limits", "_metadata")
 
     def __init__(self, database: Database, allowance: Allowance, limits: Limits) -> None:
         self._database = database
         self._allowance = allowance
         self._metadata = limits.metadata
-        self._judge = limits.judge
         self._limits = limits
-        self.is_read_only = limits.read_only
+
+    @property
+    def is_read_only(self) -> bool:
+        return self._limits.read_only
 
     @property
     def opened(self) -> DateTime:
@@ -47,7 +49,7 @@ class DatabaseServices:
 
     def prepare(self, text: str, graph: Snapshot, parameters: Mapping[str, Any]) -> Prepared:
         try:
-            return self._database._prepare(text, graph, parameters, self._allowance, judge=self._judge)
+            return self._database._prepare(text, graph, parameters, self._allowance, judge=self._limits.judge)
         except Refused as refused:
             raise Stopped.by(refused) from None  # no procedure may mistake it for a failure that it can continue after
 

@@ -16,8 +16,8 @@ from hoplite.storage.disk.indexes import StoredStrings
 from hoplite.storage.graph import Graph
 from hoplite.storage.importers.tables import load_tables
 from hoplite.storage.schema import Entity, IndexKind
-from hoplite.storage.seek import Bound
 from hoplite.storage.snapshot import Snapshot
+from hoplite.storage.value_index import Bound
 from tests.disk.faults import QuickFiles
 
 TEXTS = st.text(st.sampled_from("ab\u00e9\U0001f600\uffff"), max_size=3)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hoplite.storage.graph import Graph
-from hoplite.storage.seek import Bound
+from hoplite.storage.value_index import Bound
 from hoplite.values.order import equals, less_or_equal, less_than
 from hoplite.values.temporal import Date
 
