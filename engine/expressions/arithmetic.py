@@ -89,17 +89,16 @@ def multiply(left: Column, right: Column) -> Column:
 
 
 def divide(left: Column, right: Column) -> Column:
-    """`left / right`"""
+    """`left / right`: the integer 0 is refused before anything is known about what it divides, which may be null."""
+    if isinstance(right, Integers):
+        divisor = _refuse_zero(right.values, right.nulls)
     if isinstance(left, Integers) and isinstance(right, Integers):
         empty = either_null(left.nulls, right.nulls)
-        divisor = _refuse_zero(right.values, empty)
         with np.errstate(all="ignore"):  # the smallest integer divided by -1 is itself, as in Java
             quotient = left.values // divisor
         inexact = quotient * divisor != left.values
         return Integers(quotient + (inexact & ((left.values < 0) != (divisor < 0))), empty)
-    if isinstance(left, Floats) and isinstance(right, Integers):
-        _refuse_zero(right.values, either_null(left.nulls, right.nulls))
-    return _floats(np.divide, left, right) or _by_value(divide_values, left, right)
+    return _floats(np.divide, left, right) or map_rows(divide_values, left, right)
 
 
 def divide_literals(left: Column, right: Column) -> Column:
@@ -131,12 +130,12 @@ def join(left: Column, right: Column) -> Column:
 
 
 def negate(column: Column) -> Column:
-    """`-column`"""
+    """`-column`, which is `0 - column`."""
     if isinstance(column, Integers):
         _refuse_overflow(column.values == INT64_MIN, column.nulls)
         return Integers(-column.values, column.nulls)
     if isinstance(column, Floats):
-        return Floats(-column.values, column.nulls)
+        return Floats(0.0 - column.values, column.nulls)
     return map_rows(negate_value, column)
 
 
@@ -186,7 +185,9 @@ def _product_overflows(left: Int64s, right: Int64s) -> Bools:
 def _java_power(base: Any, exponent: Any) -> Doubles:
     """`Math.pow`, in which, unlike C's, 1 to the power of NaN or infinity is NaN."""
     unknown = np.isnan(exponent) | (np.isinf(exponent) & (np.abs(base) == 1.0))
-    result: Doubles = np.where(unknown, np.nan, np.power(base, exponent))
+    # In extended precision, because NumPy's vector instructions are off by more than half a unit.
+    exact = np.power(np.asarray(base, np.longdouble), np.asarray(exponent, np.longdouble))
+    result: Doubles = np.where(unknown, np.nan, exact.astype(np.float64))
     return result
 
 
@@ -264,10 +265,10 @@ def multiply_values(left: Any, right: Any) -> Any:
 
 def divide_values(left: Any, right: Any) -> Any:
     """`left / right`"""
+    if type(right) is int and right == 0:
+        raise _division_by_zero()
     if left is None or right is None:
         return None
-    if _is_number(left) and type(right) is int and right == 0:
-        raise _division_by_zero()
     if type(left) is int and type(right) is int:
         quotient = abs(left) // abs(right)
         return _wrapped(quotient if (left < 0) == (right < 0) else -quotient)
@@ -320,11 +321,11 @@ def join_values(left: Any, right: Any) -> Any:
 
 
 def negate_value(value: Any) -> Any:
-    """`-value`, which Neo4j reads as `0 - value`."""
+    """`-value`, which Neo4j reads as `0 - value`: the negative of 0.0 is 0.0."""
     if value is None:
         return None
     if _is_number(value):
-        return _checked(-value)
+        return _checked(0 - value)
     raise _refused("subtract `{1}` from `{0}`", 0, value)
 
 

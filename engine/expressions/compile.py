@@ -182,11 +182,18 @@ def _binary(left: Compiled, right: Compiled, function: Callable[[Column, Column]
 # --- operators -----------------------------------------------------------------------------------------------------
 
 
+def _is_signed(value: object) -> bool:
+    """Whether a minus before this constant is its sign: `-0.0` is negative, where `0 - 0.0` is not.
+
+    The smallest integer is written as the negation of a number that is not itself an integer.
+    """
+    return isinstance(value, int | float) and not isinstance(value, bool) and value != INT64_MIN
+
+
 def _compile_unary(expression: ast.Unary, functions: Functions) -> Compiled:
     operand = expression.operand
     match expression.operator:
-        case "-" if isinstance(operand, ast.Literal) and type(operand.value) is int and operand.value != INT64_MIN:
-            # The smallest integer is written as the negation of a number that is not itself an integer.
+        case "-" if isinstance(operand, ast.Literal) and _is_signed(operand.value):
             return _compile_node(ast.Literal(-operand.value), functions)
         case "-":
             return _unary(_compile(operand, functions), arithmetic.negate)

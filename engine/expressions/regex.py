@@ -27,7 +27,7 @@ from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
-from hoplite.engine.expressions.regex_classes import CharacterClass, property_class
+from hoplite.engine.expressions.regex_classes import CharacterClass, property_class, unicode_class
 from hoplite.engine.expressions.regex_work import MOST_WAYS, ways
 from hoplite.errors import CypherError, semantic_error, unsupported
 from hoplite.gql_status import because
@@ -181,6 +181,13 @@ _AT_LINE_END = r"(?:\Z|(?=[\r\u0085\u2028\u2029])|(?<!\r)(?=\n))"
 _AT_LINE_START = r"(?:\A|(?<=[\n\u0085\u2028\u2029])|(?<=\r)(?!\n))(?!\Z)"
 _NEVER = "(?!)"
 _HORIZONTAL_SPACE = r" \t\u00a0\u1680\u180e\u2000-\u200a\u202f\u205f\u3000"
+_PICTURE = r"[\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff]"
+_EXTENSION = r"[\u0300-\u036f\u200d\u20d0-\u20ff\ufe00-\ufe0f\U0001f3fb-\U0001f3ff]"
+# A character as its readers see it: flags are two letters, families are pictures joined by U+200D.
+_GRAPHEME = (
+    rf"(?>\r\n|[\U0001f1e6-\U0001f1ff]{{2}}{_EXTENSION}*"
+    rf"|{_PICTURE}{_EXTENSION}*(?:(?<=\u200d){_PICTURE}{_EXTENSION}*)*|[\s\S]{_EXTENSION}*)"
+)
 _VERTICAL_SPACE = r"\n\x0b\f\r\u0085\u2028\u2029"
 _CONTROL_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "a": "\a", "e": "\x1b"}
 _FLAGS = "idmsuxU"
@@ -426,7 +433,7 @@ class _Translator:
             "b": r"\b",
             "B": r"\B",
             "R": rf"(?:\r\n|[{_VERTICAL_SPACE}])",
-            "X": r"(?:\r\n|[\s\S][\u0300-\u036f\u200d\ufe00-\ufe0f]*)",
+            "X": _GRAPHEME,
         }.get(char)
         if simple is not None:
             self.cursor += 2
@@ -480,7 +487,7 @@ class _Translator:
         if lower in "hv":
             content = _HORIZONTAL_SPACE if lower == "h" else _VERTICAL_SPACE
         elif "U" in self.flags:
-            content = rf"\{lower}"
+            content = unicode_class(lower)
         else:
             content = {"d": "0-9", "w": "a-zA-Z_0-9", "s": r" \t\n\x0b\f\r"}[lower]
         return CharacterClass(self._spelled(content), negated=char.isupper())

@@ -52,8 +52,21 @@ _ASCII_CLASSES = {
 
 _SUBCATEGORIES = {"L": "ultmo", "M": "nce", "N": "dlo", "P": "cdseifo", "S": "mcko", "Z": "slp", "C": "cfson"}
 
+
+def _is_circled_letter(character: str) -> bool:
+    return any(first <= character <= last for first, last in _CIRCLED_LETTERS)
+
+
+# Symbols that Unicode calls alphabetic: letters in circles and squares.
+_CIRCLED_LETTERS = (
+    ("Ⓐ", "ⓩ"),
+    ("\U0001f130", "\U0001f149"),
+    ("\U0001f150", "\U0001f169"),
+    ("\U0001f170", "\U0001f189"),
+)
+
 _BINARY: dict[str, Callable[[str], bool]] = {
-    "alphabetic": lambda c: c.isalpha() or unicodedata.category(c) == "Nl",
+    "alphabetic": lambda c: c.isalpha() or unicodedata.category(c) == "Nl" or _is_circled_letter(c),
     "ideographic": lambda c: unicodedata.name(c, "").startswith("CJK UNIFIED IDEOGRAPH"),
     "letter": lambda c: unicodedata.category(c)[0] == "L",
     "lowercase": lambda c: unicodedata.category(c) == "Ll" or c in "ªº",
@@ -61,7 +74,7 @@ _BINARY: dict[str, Callable[[str], bool]] = {
     "titlecase": lambda c: unicodedata.category(c) == "Lt",
     "punctuation": lambda c: unicodedata.category(c)[0] == "P",
     "control": lambda c: unicodedata.category(c) == "Cc",
-    "white_space": str.isspace,
+    "white_space": lambda c: c.isspace() and not "\x1c" <= c <= "\x1f",
     "digit": lambda c: unicodedata.category(c) == "Nd",
     "hex_digit": lambda c: c.isascii() and c in "0123456789abcdefABCDEF",
     "assigned": lambda c: unicodedata.category(c) != "Cn",
@@ -125,6 +138,23 @@ _BLOCKS = {
     "hangulsyllables": r"\uac00-\ud7af",
     "emoticons": r"\U0001f600-\U0001f64f",
 }
+
+
+@cache
+def unicode_class(letter: str) -> str:
+    """The content of a class for `\\d`, `\\w` or `\\s` under the flag `(?U)`."""
+    match letter:
+        case "w":
+            return _ranges(_is_of_word)
+        case "s":
+            return _ranges(_BINARY["white_space"])
+        case _:
+            return r"\d"
+
+
+def _is_of_word(character: str) -> bool:
+    category = unicodedata.category(character)
+    return _BINARY["alphabetic"](character) or category in ("Mn", "Me", "Mc", "Nd", "Pc") or character in "\u200c\u200d"
 
 
 @cache

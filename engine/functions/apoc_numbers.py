@@ -6,8 +6,11 @@ import decimal
 import math
 import re
 import sys
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
+
+import numpy as np
 
 from hoplite.engine.functions.apoc import apoc_function, function_failed
 from hoplite.engine.memory import refuse_text
@@ -28,53 +31,39 @@ _COMMA_LANGUAGES = {"it", "de", "es", "pt", "nl", "da", "id", "tr", "el"}
 # --- hyperbolic functions and limits --------------------------------------------------------------------------------
 
 
-@apoc_function("apoc.math.sinh(value :: FLOAT) :: FLOAT", "Returns the hyperbolic sine.")
-def sinh(value: float | None) -> float | None:
-    """Null for null."""
-    return None if value is None else math.sinh(value)
+def _exponential_function(signature: str, description: str, compute: Callable[[Any, Any], Any], has_pole: bool) -> None:
+    """Register a function of e^x and e^-x, by APOC's formula, whose rounding the usual functions do not share.
+
+    A function with a pole is null at 0.0, and infinite at -0.0 and where the number is lost in the sum.
+    """
+
+    @apoc_function(signature, description)
+    def of_value(value: float | None) -> float | None:
+        if value is None:
+            return None
+        if has_pole and value == 0 and math.copysign(1, value) > 0:
+            return None
+        with np.errstate(all="ignore"):
+            return float(compute(*np.exp(np.array((value, -value), np.longdouble)).astype(np.float64)))
 
 
-@apoc_function("apoc.math.cosh(value :: FLOAT) :: FLOAT", "Returns the hyperbolic cosine.")
-def cosh(value: float | None) -> float | None:
-    """Null for null."""
-    return None if value is None else math.cosh(value)
-
-
-@apoc_function("apoc.math.tanh(value :: FLOAT) :: FLOAT", "Returns the hyperbolic tangent.")
-def tanh(value: float | None) -> float | None:
-    """Null for null."""
-    return None if value is None else math.tanh(value)
-
-
-@apoc_function("apoc.math.coth(value :: FLOAT) :: FLOAT", "Returns the hyperbolic cotangent.")
-def coth(value: float | None) -> float | None:
-    """Null for null and 0."""
-    return None if not value else math.cosh(value) / math.sinh(value)
-
-
-@apoc_function("apoc.math.csch(value :: FLOAT) :: FLOAT", "Returns the hyperbolic cosecant.")
-def csch(value: float | None) -> float | None:
-    """Null for null and 0."""
-    return None if not value else 1 / math.sinh(value)
-
-
-@apoc_function("apoc.math.sech(value :: FLOAT) :: FLOAT", "Returns the hyperbolic secant.")
-def sech(value: float | None) -> float | None:
-    """Null for null."""
-    return None if value is None else 1 / math.cosh(value)
-
-
-@apoc_function("apoc.math.sigmoid(value :: FLOAT) :: FLOAT", "Returns the logistic function of a number.")
-def sigmoid(value: float | None) -> float | None:
-    """Null for null."""
-    return None if value is None else 1 / (1 + math.exp(-value))
-
-
-@apoc_function("apoc.math.sigmoidPrime(value :: FLOAT) :: FLOAT", "Returns the derivative of the logistic function.")
-def sigmoid_prime(value: float | None) -> float | None:
-    """Null for null."""
-    result = sigmoid(value)
-    return None if result is None else result * (1 - result)
+for _name, _description, _compute in (
+    ("sinh", "Returns the hyperbolic sine.", lambda up, down: (up - down) / 2),
+    ("cosh", "Returns the hyperbolic cosine.", lambda up, down: (up + down) / 2),
+    ("tanh", "Returns the hyperbolic tangent.", lambda up, down: (up - down) / (up + down)),
+    ("coth", "Returns the hyperbolic cotangent.", lambda up, down: (up + down) / (up - down)),
+    ("csch", "Returns the hyperbolic cosecant.", lambda up, down: 2 / (up - down)),
+    ("sech", "Returns the hyperbolic secant.", lambda up, down: 2 / (up + down)),
+    ("sigmoid", "Returns the logistic function of a number.", lambda _, down: 1 / (1 + down)),
+    (
+        "sigmoidPrime",
+        "Returns the derivative of the logistic function.",
+        lambda _, down: 1 / (1 + down) * (1 - 1 / (1 + down)),
+    ),
+):
+    _exponential_function(
+        f"apoc.math.{_name}(value :: FLOAT) :: FLOAT", _description, _compute, _name in ("coth", "csch")
+    )
 
 
 @apoc_function("apoc.math.maxLong() :: INTEGER", "Returns the largest integer.")

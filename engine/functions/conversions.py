@@ -52,10 +52,9 @@ def _integer_of_text(value: str) -> int | None:
     exact = Decimal(value)
     if exact.is_zero():
         return 0
-    if exact.adjusted() < 20:
-        whole = int(exact)
-        if _INT64_MIN <= whole <= _INT64_MAX:
-            return whole
+    # The bounds are those of the number as written: Java compares before it cuts.
+    if _INT64_MIN <= exact <= _INT64_MAX:
+        return int(exact)
     raise type_error(f"integer, {value}, is too large")
 
 

@@ -1,4 +1,4 @@
-"""Numeric, logarithmic and trigonometric functions: numbers in, numbers out, as Java's StrictMath gives them.
+"""Numeric, logarithmic and trigonometric functions: numbers in, numbers out, as Java's Math gives them.
 
 Undefined results are NaN or an infinity, never an error. Typed columns go through NumPy in one call.
 """
@@ -19,6 +19,7 @@ from hoplite.engine.functions.registry import cypher_function, named, over_colum
 from hoplite.errors import argument_error, execution_failed, type_error
 from hoplite.gql_status import LARGEST, because, status
 from hoplite.planner.types import BOOLEAN, FLOAT, INTEGER, NUMBER, STRING
+from hoplite.values import java_angles
 from hoplite.values.columns import Booleans, Column, Floats, Integers
 from hoplite.values.render import describe
 from hoplite.values.value_types import wrong_value
@@ -116,8 +117,20 @@ def _float_function(
             return Floats(compute(column.values.astype(np.float64, copy=False)), column.nulls)
 
 
+def _in_extended_precision(compute: Callable[[Any], Any]) -> Callable[[Float64s], Float64s]:
+    """The function rounded once, as in Java: NumPy's vector instructions are off by more than half a unit."""
+    return lambda values: compute(values.astype(np.longdouble)).astype(np.float64)
+
+
+def _one_by_one(compute: Callable[[float], float]) -> Callable[[Float64s], Float64s]:
+    return lambda values: np.asarray(list(map(compute, values.ravel().tolist()))).reshape(values.shape)
+
+
+_tangent = _in_extended_precision(np.tan)
+
+
 def _cotangent(values: Float64s) -> Float64s:
-    result: Float64s = 1.0 / np.tan(values)
+    result: Float64s = 1.0 / _tangent(values)
     return result
 
 
@@ -141,19 +154,19 @@ for _name, _compute, _category, _description in (
     ),
     (
         "exp",
-        np.exp,
+        _in_extended_precision(np.exp),
         "Logarithmic",
         "Returns e^n, where e is the base of the natural logarithm, and n is the value of the argument expression.",
     ),
     ("log", np.log, "Logarithmic", "Returns the natural logarithm of a `FLOAT`."),
     ("log10", np.log10, "Logarithmic", "Returns the common logarithm (base 10) of a `FLOAT`."),
     ("sqrt", np.sqrt, "Logarithmic", "Returns the square root of a `FLOAT`."),
-    ("acos", np.arccos, "Trigonometric", "Returns the arccosine of a `FLOAT` in radians."),
-    ("asin", np.arcsin, "Trigonometric", "Returns the arcsine of a `FLOAT` in radians."),
-    ("atan", np.arctan, "Trigonometric", "Returns the arctangent of a `FLOAT` in radians."),
+    ("acos", _one_by_one(java_angles.acos), "Trigonometric", "Returns the arccosine of a `FLOAT` in radians."),
+    ("asin", _one_by_one(java_angles.asin), "Trigonometric", "Returns the arcsine of a `FLOAT` in radians."),
+    ("atan", _one_by_one(java_angles.atan), "Trigonometric", "Returns the arctangent of a `FLOAT` in radians."),
     ("cos", np.cos, "Trigonometric", "Returns the cosine of a `FLOAT`."),
     ("sin", np.sin, "Trigonometric", "Returns the sine of a `FLOAT`."),
-    ("tan", np.tan, "Trigonometric", "Returns the tangent of a `FLOAT`."),
+    ("tan", _tangent, "Trigonometric", "Returns the tangent of a `FLOAT`."),
     ("cot", _cotangent, "Trigonometric", "Returns the cotangent of a `FLOAT`."),
     ("haversin", _half_versine, "Trigonometric", "Returns half the versine of a number."),
 ):
@@ -172,7 +185,7 @@ _float_function("radians", np.radians, "Trigonometric", "Converts degrees to rad
 )
 def atan2(y: Any, x: Any) -> float:
     """The angle of the point (x, y)."""
-    return math.atan2(number(y, "atan2"), number(x, "atan2"))
+    return java_angles.atan2(float(number(y, "atan2")), float(number(x, "atan2")))
 
 
 @cypher_function(

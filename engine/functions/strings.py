@@ -109,13 +109,15 @@ def substring(original: Any, start: Any, *length: Any) -> str:
 def split(original: Any, delimiters: Any) -> list[str] | None:
     """`split('a,b;c', [',', ';'])` is `['a', 'b', 'c']`."""
     original = text(original, "split")
+    if not original:
+        return [original]
     if isinstance(delimiters, list):
         if any(delimiter is None for delimiter in delimiters):
             return None
         separators = [text_value(delimiter) for delimiter in delimiters]
     else:
         separators = [text_value(delimiters)]
-    if not separators or not original:
+    if not separators:
         return [original]
     refuse_list(2 * sum(original.count(separator) for separator in separators if separator))
     if "" not in separators:
@@ -222,10 +224,19 @@ def ltrim(value: Any, *characters: Any) -> str:
 )
 def rtrim(value: Any, *characters: Any) -> str:
     """`rtrim('abc  ')` is `'abc'`."""
-    return text(value, "rtrim").rstrip(_trim_characters(characters, "rtrim"))
+    if characters:
+        return _without_end(text(value, "rtrim"), text(characters[0], "rtrim"))
+    return text(value, "rtrim").rstrip(_WHITE_SPACE)
 
 
-_SIDES: dict[str, Callable[[str, str], str]] = {"BOTH": str.strip, "LEADING": str.lstrip, "TRAILING": str.rstrip}
+def _without_end(value: str, characters: str) -> str:
+    """The text without trailing characters of a set. Neo4j never removes a first character of 16 bits."""
+    rest = value.rstrip(characters)
+    return value[:1] if not rest and value[:1] <= "\uffff" else rest
+
+
+_SIDES: dict[str, Callable[[str, str], str]] = {"BOTH": str.strip, "LEADING": str.lstrip, "TRAILING": _without_end}
+_WHITE_SPACE_SIDES = _SIDES | {"TRAILING": str.rstrip}
 _SIDE_CHARACTER_TEXT = 3
 
 
@@ -255,15 +266,15 @@ def trim(*arguments: Any) -> str | None:
     """
     if arguments[-1] is None:
         return None
-    side = _SIDES.get(text(arguments[0], "trim"), str.strip) if len(arguments) > 1 else str.strip
+    side = text(arguments[0], "trim") if len(arguments) > 1 else "BOTH"
     if len(arguments) < _SIDE_CHARACTER_TEXT:
-        return side(text(arguments[-1], "trim"), _WHITE_SPACE)
+        return _WHITE_SPACE_SIDES.get(side, str.strip)(text(arguments[-1], "trim"), _WHITE_SPACE)
     if arguments[1] is None:
         return None
     value, character = text(arguments[2], "trim"), text(arguments[1], "trim")
     if len(character) != 1:
         raise argument_error("The argument `trimCharacterString` in the `trim()` function must be of length 1.")
-    return side(value, character)
+    return _SIDES.get(side, str.strip)(value, character)
 
 
 # --- case and form ---

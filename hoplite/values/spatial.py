@@ -19,6 +19,7 @@ from hoplite.errors import CypherError, argument_error
 from hoplite.gql_status import because
 from hoplite.lazy_dataclass import dataclass
 from hoplite.values.floats import float_text
+from hoplite.values.java_angles import atan2
 
 WGS_84 = 4326
 WGS_84_3D = 4979
@@ -238,7 +239,7 @@ def _angle(first: Point, second: Point) -> float:
         math.sin((latitude_2 - latitude_1) / 2) ** 2
         + math.cos(latitude_1) * math.cos(latitude_2) * math.sin((longitude_2 - longitude_1) / 2) ** 2
     )
-    return 2 * math.atan2(math.sqrt(half), math.sqrt(1 - half))
+    return 2 * atan2(math.sqrt(half), math.sqrt(1 - half))
 
 
 def within_bounding_box(point: Point, lower_left: Point, upper_right: Point) -> bool | None:

@@ -54,12 +54,14 @@ def test_products_near_the_limit_are_exact() -> None:
 
 
 def test_null_rows_neither_fail_nor_count() -> None:
-    assert evaluate("x / y", x=[1, None, 4], y=[1, 0, None]) == [1, None, None]
+    assert evaluate("x / y", x=[1, None, 4], y=[1, 2, None]) == [1, None, None]
+    assert evaluate("x % y", x=[1, None, 4], y=[1, 0, None]) == [0, None, None]
 
 
 def test_only_an_integer_zero_refuses_to_divide() -> None:
     assert evaluate("x / 0.0", x=[1, -1]) == [math.inf, -math.inf]
     assert failure("x / 0", x=[1.0]) == (0, ARITHMETIC_ERROR, "/ by zero")
+    assert failure("x / y", x=[1, None, 4], y=[1, 0, None]) == (1, ARITHMETIC_ERROR, "/ by zero")
     assert evaluate("1.0 / 0") == [math.inf]  # between literals
 
 
