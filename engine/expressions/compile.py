@@ -7,7 +7,7 @@ row are evaluated once per execution.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import assert_never
+from typing import TypeGuard, assert_never
 
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution, RowError
@@ -182,7 +182,7 @@ def _binary(left: Compiled, right: Compiled, function: Callable[[Column, Column]
 # --- operators -----------------------------------------------------------------------------------------------------
 
 
-def _is_signed(value: object) -> bool:
+def _is_signed(value: object) -> TypeGuard[int | float]:
     """Whether a minus before this constant is its sign: `-0.0` is negative, where `0 - 0.0` is not.
 
     The smallest integer is written as the negation of a number that is not itself an integer.
