@@ -7,7 +7,8 @@ current.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,12 @@ from hoplite.storage.schema import Entity, Index
 from hoplite.storage.search.analyzers import DEFAULT_ANALYZER, Analyzer, analyzer
 from hoplite.storage.search.changes import changes_of, covered, still_covered, value_of
 from hoplite.storage.search.earlier import Earlier
-from hoplite.storage.search.segments import Field, Int32s, Segment, Words, field_of, merged, postings
+from hoplite.storage.search.segments import Field, Int32s, RecentField, Segment, Words, field_of, merged, postings
 from hoplite.values.columns import Bools, Int64s
 
 _NOBODY: Int64s = np.zeros(0, np.int64)
 _MERGED_AT_ONCE = 8
+_FEW = 16
 
 
 def analyzer_of(index: Index) -> Analyzer:
@@ -72,7 +74,7 @@ class FullTextIndex:
         """The entities, and the arrays of each field."""
         found: dict[str, NDArray[Any]] = {"entities": self.segment.entities}
         for number, field in enumerate(self.segment.fields.values()):
-            found.update({f"{number}-{name}": array for name, array in field.arrays().items()})
+            found.update({f"{number}-{name}": array for name, array in field.arranged.arrays().items()})
         return found
 
     @classmethod
@@ -104,30 +106,56 @@ def _segment(base: Base, index: Index, wanted: Int64s) -> Segment:
     return segment_of(texts)
 
 
-def segment_of(texts: Mapping[str, list[tuple[int, Words]]]) -> Segment:
+def segment_of(
+    texts: Mapping[str, list[tuple[int, Words]]],
+    make: Callable[[Sequence[tuple[int, Words]], int], Field | RecentField] = field_of,
+) -> Segment:
     """The segment of the words that entities have in each field."""
-    owners = [np.fromiter((entity for entity, _ in some), np.int64, len(some)) for some in texts.values()]
-    entities = np.unique(np.concatenate(owners))
-    fields = {}
-    for (key, some), mine in zip(texts.items(), owners, strict=True):
-        documents = np.searchsorted(entities, mine).tolist()
-        numbered = ((document, words) for document, (_, words) in zip(documents, some, strict=True))
-        fields[key] = field_of(numbered, len(entities))
-    return Segment(entities, fields)
+    entities = sorted({entity for some in texts.values() for entity, _ in some})
+    number_of = {entity: number for number, entity in enumerate(entities)}
+    fields = {
+        key: make([(number_of[entity], words) for entity, words in some], len(entities)) for key, some in texts.items()
+    }
+    return Segment(np.array(entities, np.int64), fields)
 
 
 # --- above it ---
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Part:
-    """A segment, and which of its documents are still current."""
+    """A segment, and which of its documents are still current; None if all are."""
 
     segment: Segment
-    alive: Bools
+    alive: Bools | None = None
 
     def __len__(self) -> int:
-        return len(self.alive)
+        return len(self.segment.entities)
+
+    def without(self, positions: Int64s) -> _Part:
+        """The same after these entities, ascending, were written to."""
+        entities = self.segment.entities
+        if positions[0] > entities[-1] or positions[-1] < entities[0]:  # new entities come last
+            return self
+        return _Part(self.segment, _alive_without(positions, entities, self.alive))
+
+    def current(self) -> Int64s:
+        """The entities of its documents, -1 for those that are gone."""
+        entities = self.segment.entities
+        return entities if self.alive is None else np.where(self.alive, entities, -1)
+
+
+def _alive_without(gone: Int64s, entities: Int64s, alive: Bools | None = None) -> Bools | None:
+    """Which documents are current, by their ascending entities, after some entities were written to."""
+    places = np.searchsorted(entities, gone)
+    inside = places < len(entities)
+    hidden = places[inside]
+    hidden = hidden[entities[hidden] == gone[inside]]
+    if not len(hidden):
+        return alive
+    left = np.ones(len(entities), np.bool_) if alive is None else alive.copy()
+    left[hidden] = False
+    return left
 
 
 class TextChanges:
@@ -137,27 +165,23 @@ class TextChanges:
         self._index = index
         self._analyze = analyzer_of(index)
         self._parts: list[_Part] = []
-        self._touched: Int64s = _NOBODY  # ascending: of these the base's index knows nothing
+        self._touched: Int64s = _NOBODY  # of these the base's index knows nothing; some may occur more than once
         self._search: tuple[FullTextIndex, Search] | None = None
 
     def look_again(self, delta: Delta, positions: Int64s) -> None:
         """Update what is known about these entities."""
         self._search = None
-        if self._touched.size and positions[0] <= self._touched[-1]:
-            for part in self._parts:
-                part.alive[np.isin(part.segment.entities, positions)] = False
-            self._touched = np.union1d(self._touched, positions)
-        else:  # all of them are new
-            self._touched = np.concatenate([self._touched, positions])
+        self._parts = [part.without(positions) for part in self._parts]
+        self._touched = np.concatenate([self._touched, positions])
         texts: dict[str, list[tuple[int, Words]]] = {key: [] for key in self._index.keys}
         for position in still_covered(delta, self._index, positions).tolist():
             for key, some in texts.items():
                 words = _words(value_of(delta, self._index, position, key), self._analyze)
                 if words is not None:
                     some.append((position, words))
-        made = segment_of(texts)
-        if len(made.entities):
-            self._parts.append(_Part(made, np.ones(len(made.entities), np.bool_)))
+        if any(texts.values()):
+            made = segment_of(texts, RecentField if len(positions) <= _FEW else field_of)
+            self._parts.append(_Part(made))
             self._merge()
 
     def _merge(self) -> None:
@@ -167,31 +191,22 @@ class TextChanges:
         while count < len(parts) and len(parts[-count - 1]) <= 2 * size:
             count, size = count + 1, size + len(parts[-count - 1])
         if count >= _MERGED_AT_ONCE:
-            every = [(part.segment, np.where(part.alive, part.segment.entities, -1)) for part in parts[-count:]]
+            every = [(part.segment, part.current()) for part in parts[-count:]]
             segment = merged(every, self._index.keys)
-            parts[-count:] = [_Part(segment, np.ones(len(segment.entities), np.bool_))]
+            parts[-count:] = [_Part(segment)] if len(segment.entities) else []
 
     def copy(self) -> TextChanges:
         """An independent copy."""
         twin = TextChanges(self._index)
-        twin._parts = [_Part(part.segment, part.alive.copy()) for part in self._parts]
+        twin._parts = list(self._parts)
         twin._touched = self._touched
         return twin
 
     def search(self, base: FullTextIndex) -> Search:
         """The base's documents that were not written to, and those that are here."""
         if self._search is None or self._search[0] is not base:
-            entities = base.segment.entities
-            alive = None
-            if len(self._touched):
-                places = np.searchsorted(entities, self._touched)
-                inside = np.flatnonzero(places < len(entities))
-                hidden = places[inside][entities[places[inside]] == self._touched[inside]]
-                if len(hidden):
-                    alive = np.ones(len(entities), np.bool_)
-                    alive[hidden] = False
-            parts = [(base.segment, alive)]
-            parts += [(part.segment, None if bool(part.alive.all()) else part.alive) for part in self._parts]
+            parts = [(base.segment, _alive_without(self._touched, base.segment.entities))]
+            parts += [(part.segment, part.alive) for part in self._parts]
             self._search = (base, Search(parts))
         return self._search[1]
 
@@ -214,16 +229,18 @@ class Search:
 
     def __init__(self, parts: list[tuple[Segment, Bools | None]]) -> None:
         self._parts = parts
-        self._offsets = np.cumsum([0, *(len(segment.entities) for segment, _ in parts)]).tolist()
+        self._offsets = list(accumulate((len(segment.entities) for segment, _ in parts), initial=0))
         self.document_count: int = self._offsets[-1]
 
     def entities_of(self, documents: Int64s) -> Int64s:
-        """The entities of some documents."""
-        found = np.empty(len(documents), np.int64)
-        for (segment, _), offset in zip(self._parts, self._offsets, strict=False):
-            mine = np.flatnonzero((documents >= offset) & (documents < offset + len(segment.entities)))
-            found[mine] = segment.entities[documents[mine] - offset]
-        return found
+        """The entities of some documents, which are ascending."""
+        bounds = np.searchsorted(documents, self._offsets).tolist()
+        found = [
+            segment.entities[documents[first:last] - offset]
+            for (segment, _), offset, (first, last) in zip(self._parts, self._offsets, pairwise(bounds), strict=False)
+            if first < last
+        ]
+        return np.concatenate(found) if found else _NOBODY
 
     @cached_property
     def documents(self) -> Int64s:
@@ -246,7 +263,7 @@ class Search:
             having = total = 0
             for segment, alive in self._parts:
                 field = segment.fields[key]
-                gone = _NOBODY if alive is None else field.lengths[~alive]
+                gone = _NOBODY if alive is None else field.lengths[np.flatnonzero(~alive)]
                 having += field.having - int(np.count_nonzero(gone))
                 total += field.total - int(gone.sum(dtype=np.int64))
             codes = [segment.fields[key].length_codes for segment, _ in self._parts]
@@ -258,7 +275,10 @@ class Search:
         found: list[tuple[Int64s, Int32s, Int64s, Int32s]] = []
         shift = 0
         for (segment, alive), offset in zip(self._parts, self._offsets, strict=False):
-            field = segment.fields[key]
+            maybe = segment.fields[key]
+            if not maybe.may_have(word):
+                continue
+            field = maybe.arranged
             place = field.terms.find(word)
             if place >= 0:
                 documents, counts, starts = postings(field, place, alive)
@@ -290,7 +310,7 @@ class Search:
                     yield word
 
     def _some_words(self, number: int, key: str, low: str | None, prefix: str | None) -> list[str]:
-        terms = self._parts[number][0].fields[key].terms
+        terms = self._parts[number][0].fields[key].arranged.terms
         if prefix is not None:
             first = last = terms.place(prefix)
             words = terms.words

@@ -15,7 +15,7 @@ Segments are never changed. `merged` makes one from several, without the documen
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -89,16 +89,9 @@ class Terms:
         return self.data[self.offsets[place] : self.offsets[place + 1]].tobytes()
 
 
-@dataclass(frozen=True, eq=False)
-class Field:
-    """The words of one property; see the top of the file."""
+class _Lengths:
+    """How many words the documents of a field have."""
 
-    terms: Terms
-    starts: Int64s
-    documents: Int32s
-    counts: Int32s
-    places: Int64s
-    positions: Int32s
     lengths: Int32s
 
     @cached_property
@@ -115,6 +108,28 @@ class Field:
     def total(self) -> int:
         """How many words there are."""
         return int(self.lengths.sum(dtype=np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Field(_Lengths):
+    """The words of one property; see the top of the file."""
+
+    terms: Terms
+    starts: Int64s
+    documents: Int32s
+    counts: Int32s
+    places: Int64s
+    positions: Int32s
+    lengths: Int32s
+
+    @property
+    def arranged(self) -> Field:
+        """This one; see `RecentField`."""
+        return self
+
+    def may_have(self, word: str) -> bool:
+        """Whether it is worth looking for a word."""
+        return True
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All of it, by name."""
@@ -141,12 +156,36 @@ class Field:
         return Field(terms, starts, documents, counts, places, positions, lengths)
 
 
+class RecentField(_Lengths):
+    """A field of a few documents that were written lately. Its arrays are made when a word that it has is asked for, so
+    that a write costs the searches for other words next to nothing.
+    """
+
+    def __init__(self, texts: Sequence[tuple[int, Words]], document_count: int) -> None:
+        self._texts = texts
+        self._words: set[str | None] = set()
+        lengths = [0] * document_count
+        for document, words in texts:
+            self._words.update(words)
+            lengths[document] = len(words) - words.count(None)
+        self.lengths = np.array(lengths, np.int32)
+
+    @cached_property
+    def arranged(self) -> Field:
+        """The field with its arrays."""
+        return field_of(self._texts, len(self.lengths))
+
+    def may_have(self, word: str) -> bool:
+        """Whether it is worth looking for a word."""
+        return word in self._words
+
+
 @dataclass(frozen=True, eq=False)
 class Segment:
     """Documents of entities, by field."""
 
     entities: Int64s
-    fields: dict[str, Field]
+    fields: Mapping[str, Field | RecentField]
 
 
 class _Numbers(dict[str | None, int]):
@@ -157,7 +196,7 @@ class _Numbers(dict[str | None, int]):
         return number
 
 
-def field_of(texts: Iterable[tuple[int, Words]], document_count: int) -> Field:
+def field_of(texts: Sequence[tuple[int, Words]], document_count: int) -> Field:
     """The field of these documents, ascending; those that are not mentioned do not have it."""
     numbers = _Numbers()
     words: list[int] = []
@@ -209,7 +248,10 @@ def merged(parts: Sequence[tuple[Segment, Int64s]], keys: Sequence[str]) -> Segm
     numbers[order] = np.arange(len(order))
     bounds = np.cumsum([0, *(len(entities) for _, entities in parts)])
     renumbered = [numbers[a:b] for a, b in pairwise(bounds)]
-    fields = {key: _merged_field([segment.fields[key] for segment, _ in parts], renumbered, len(order)) for key in keys}
+    fields = {
+        key: _merged_field([segment.fields[key].arranged for segment, _ in parts], renumbered, len(order))
+        for key in keys
+    }
     return Segment(entities[order], fields)
 
 

@@ -50,6 +50,8 @@ def test_answers_follow_what_is_written(where: str, seed: int, tmp_path: Path) -
                 database.run("MATCH (n:D {i: $i}) REMOVE n:D SET n:E", i=some).consume()
             case 5:
                 database.run("MATCH (n:E {i: $i}) WHERE NOT EXISTS {(:D {i: $i})} REMOVE n:E SET n:D", i=some).consume()
+        if step % 2:  # a search looks at what was written since the last one
+            _scores(database, choices.query())
         if step % 40 == 27:
             database.checkpoint()
         if step % 45 == 33 and where == "disk":
@@ -63,6 +65,16 @@ def test_answers_follow_what_is_written(where: str, seed: int, tmp_path: Path) -
         database.checkpoint()
         assert not database.verify()
     database.close()
+
+
+def test_documents_may_all_be_gone_again() -> None:
+    with hoplite.Database() as database:
+        database.run(_INDEX).consume()
+        for number in range(60):
+            database.run("CREATE (:D {i: $i, t: 'here and gone'})", i=number).consume()
+            assert _scores(database, "gone").keys() == {number}
+            database.run("MATCH (n:D) DELETE n").consume()
+            assert _scores(database, "gone") == {}
 
 
 def test_the_words_of_relationships_are_found() -> None:
