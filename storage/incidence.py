@@ -14,7 +14,7 @@ Large graphs have a layout with smaller integers wherever their counts allow: in
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field
 from typing import Any, Protocol
 
@@ -108,6 +108,14 @@ class Adjacency:
     delta: Incidence | None = None
     delta_rows: NDArray[np.int64] | None = None
     removed: NDArray[np.int64] | None = None
+
+    def dtype_of(self, array: str) -> np.dtype[Any]:
+        """The type of one of the arrays of the partitions, without loading a partition to see it."""
+        known: Callable[[str], np.dtype[Any]] | None = getattr(self.partitions, "dtype_of", None)
+        if known is not None:
+            return known(array)
+        found: np.dtype[Any] = getattr(self.partitions[0], array).dtype
+        return found
 
     @property
     def is_plain(self) -> bool:

@@ -131,7 +131,7 @@ class Hop:
         known = self.prepared.get("is narrow")
         if known is None:
             known = self.prepared["is narrow"] = any(
-                side.partitions[0].indptr.dtype == np.int32 for side in self.sides if len(side.partitions)
+                side.dtype_of("indptr") == np.int32 for side in self.sides if len(side.partitions)
             )
         return bool(known)
 

@@ -73,7 +73,7 @@ def flags_of(hop: Hop) -> Booleans:
 
 
 def _fits(side: Adjacency) -> bool:
-    return bool(side.partitions[0].neighbours.dtype == np.int32)
+    return side.dtype_of("neighbours") == np.int32
 
 
 def incidence_arrays(incidence: Incidence) -> IncidenceArrays:

@@ -78,6 +78,10 @@ class StoredSide:
     def __iter__(self) -> Iterator[Incidence]:
         return (self[partition] for partition in range(len(self)))
 
+    def dtype_of(self, array: str) -> np.dtype[Any]:
+        """The type of an array, which is the same in every partition."""
+        return np.dtype(self._reader.file(partition_name(0, self._outgoing)).arrays[array].dtype)
+
     def _load(self, partition: int) -> tuple[Incidence, int]:
         name = partition_name(partition, self._outgoing)
         arrays = self._reader.arrays(name)

@@ -324,6 +324,21 @@ def test_owners_have_shares_of_one_size(tmp_path: Path) -> None:
         assert ClusterBackend.name == "cluster"
 
 
+def test_a_worker_loads_no_partition_but_its_own(tmp_path: Path) -> None:
+    path = random_folder(tmp_path, seed=13, nodes=2_000, relationships=4_000, partitions=16)
+    with hoplite.open(path, partitions=16) as db:
+        db.checkpoint()
+    with Cluster(path, pool := ThreadPool(4), split="always") as several:
+        for seed in (1, 2, 5):
+            several.khop([seed], 6, "both")
+        partition_of = several.snapshot().adjacency(True).partition_of
+        assert partition_of is not None
+        owner = several._hops.owners.of(np.arange(len(partition_of)))
+        for number, worker in enumerate(filter(None, pool._workers)):
+            loaded = {key[2] for key in worker._graph._delta.base._cache._held}  # type: ignore[attr-defined, index]
+            assert loaded == set(partition_of[owner == number].tolist())
+
+
 def test_bad_settings_are_refused(tmp_path: Path) -> None:
     path = random_folder(tmp_path, seed=12)
     with pytest.raises(ValueError, match="split is"):
