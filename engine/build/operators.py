@@ -299,7 +299,7 @@ class OperatorBuilder:
                     plan.relationship,
                     plan.traversal,
                     plan.every,
-                    self._step(plan.step),
+                    self.step_predicate(plan.step),
                     plan.path,
                     self.terms(plan.predicates),
                 )
@@ -318,7 +318,7 @@ class OperatorBuilder:
             plan.to_node,
             plan.traversal,
             plan.into,
-            self._step(plan.step),
+            self.step_predicate(plan.step),
             plan.distinct_from,
             plan.merged,
         )
@@ -333,14 +333,14 @@ class OperatorBuilder:
             plan.to_node,
             plan.traversal,
             plan.into,
-            self._step(plan.step),
+            self.step_predicate(plan.step),
             plan.left_group,
             plan.right_group,
             plan.turned,
             end_predicates,
         )
 
-    def _step(self, step: Step | None) -> expand.StepPredicate | None:
+    def step_predicate(self, step: Step | None) -> expand.StepPredicate | None:
         """A predicate on each relationship of a path."""
         if step is None:
             return None

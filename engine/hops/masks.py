@@ -52,11 +52,11 @@ class RememberedRelationships(_Answers):
 
     def __init__(self, mask: RelationshipMask) -> None:
         super().__init__()
-        self._mask = mask
+        self.mask = mask
 
     def __call__(self, relationships: Positions, from_nodes: Positions, to_nodes: Positions) -> Booleans:
         keys = 2 * relationships + (from_nodes > to_nodes)
-        return self.look_up(keys, lambda asked: self._mask(relationships[asked], from_nodes[asked], to_nodes[asked]))
+        return self.look_up(keys, lambda asked: self.mask(relationships[asked], from_nodes[asked], to_nodes[asked]))
 
 
 class RememberedNodes(_Answers):

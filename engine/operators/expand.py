@@ -69,6 +69,14 @@ class StepPredicate:
             return column.values if column.nulls is None else column.values & ~column.nulls
         return np.fromiter((value is True for value in column.objects()), np.bool_, len(column))
 
+    def mask(self, context: Execution) -> hops.RelationshipMask:
+        """What a kernel asks."""
+
+        def allowed(relationships: Int64s, from_nodes: Int64s, to_nodes: Int64s) -> Bools:
+            return self.holds(relationships, from_nodes, to_nodes, context)
+
+        return allowed
+
 
 def make_hop(
     context: Execution,
@@ -80,11 +88,7 @@ def make_hop(
     hop = hops.hop_of(context.graph, _SIDES[traversal.direction], traversal.types, both_adjacencies=both_adjacencies)
     if step is None:
         return hop
-
-    def allowed(relationships: Int64s, from_nodes: Int64s, to_nodes: Int64s) -> Bools:
-        return step.holds(relationships, from_nodes, to_nodes, context)
-
-    return replace(hop, relationship_mask=hops.remember_relationships(allowed))
+    return replace(hop, relationship_mask=hops.remember_relationships(step.mask(context)))
 
 
 @dataclass(slots=True, eq=False)

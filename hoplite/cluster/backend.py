@@ -2,24 +2,30 @@
 
 For a wide level, the nodes of the frontier go to their owners, each finds the distinct neighbours of its share, and
 those not seen before are the next frontier. Narrow levels are taken in this process over the same files, and so are
-searches with masks, bounds or exclusions.
+searches with bounds, exclusions, or masks that workers cannot evaluate. Whatever fails in a worker is done again here,
+where it fails as it would without workers.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.cluster.calls import Calls
+from hoplite.cluster.owned import described
 from hoplite.cluster.owners import Owners
-from hoplite.cluster.packing import Packed, are_shorter_as_bits, as_bits, pack, unpack
+from hoplite.cluster.packing import Packed, are_shorter_as_bits, as_bits, narrow, pack, unpack, unpack_column
 from hoplite.cluster.placing import WIDE_STEPS, Split, likely_steps
 from hoplite.cluster.pool import Check, Pool
 from hoplite.cluster.search import SharedSearch
-from hoplite.cluster.worker import Entered, HopOf
+from hoplite.cluster.steps import StepMask
+from hoplite.cluster.worker import Asked, Entered, Failed, HopOf, Setting
+from hoplite.engine.functions.registry import Function
 from hoplite.engine.hops.interface import (
     UNLIMITED,
     Excluded,
@@ -33,10 +39,14 @@ from hoplite.engine.hops.interface import (
     TrailQuota,
     unchecked,
 )
+from hoplite.engine.hops.masks import RememberedRelationships
 from hoplite.engine.hops.scratch import Scratch, borrowed, distinct
 from hoplite.engine.hops.search import Search
 from hoplite.engine.hops.select import AutoBackend
+from hoplite.errors import CypherError
+from hoplite.planner import physical as pp
 from hoplite.storage.snapshot import Snapshot
+from hoplite.values.columns import Column, concatenate
 
 # From this many likely steps, a level of a search is worth a message to each worker.
 _SHARED_STEPS = 100_000
@@ -51,13 +61,23 @@ _FEWEST_ROWS = 4096
 _ROWS_AT_ONCE = 4096
 
 
+class FailedElsewhere(Exception):
+    """An expression failed in a worker."""
+
+    def __init__(self, error: CypherError) -> None:
+        super().__init__(error)
+        self.error = error
+
+
 class ClusterBackend(AutoBackend):
     """The workers of one cluster, over one version of the graph."""
 
     name = "cluster"
 
-    def __init__(self, pool: Pool, graph: Snapshot, split: Split) -> None:
+    def __init__(self, pool: Pool, graph: Snapshot, split: Split, holds_all: bool = True) -> None:
+        """`holds_all`: whether this process may hold the whole database."""
         super().__init__()
+        self._holds_all = holds_all
         self.calls = Calls(pool)
         self._workers = pool.size
         self._split = split
@@ -72,7 +92,10 @@ class ClusterBackend(AutoBackend):
             return super().expand(hop, nodes)
         of = _hop_of(hop)
         shares = self._shares(nodes)
-        found = self.calls.ask("steps", [(worker, (of, nodes[rows])) for worker, rows in shares], unchecked)
+        try:
+            found = self._ask("steps", [(worker, (of, nodes[rows])) for worker, rows in shares], unchecked)
+        except FailedElsewhere:
+            return super().expand(hop, nodes)
         steps = Steps(
             np.concatenate([rows[one.row] for (_, rows), one in zip(shares, found, strict=True)]),
             np.concatenate([one.relationships for one in found]),
@@ -89,7 +112,10 @@ class ClusterBackend(AutoBackend):
         if upper is not None and upper <= self._levels_here(hop, sources):
             return super().bfs_nodes(hop, sources, upper, mark_starts=mark_starts, check=check)
         if self._split != "never":
-            return np.concatenate(self._exchange(hop, sources, upper, mark_starts, check))
+            try:
+                return np.concatenate(self._exchange(hop, sources, upper, mark_starts, check))
+            except FailedElsewhere:
+                return super().bfs_nodes(hop, sources, upper, mark_starts=mark_starts, check=check)
         offsets = np.array((0, len(sources)), np.int64)
         return self.bfs_batch(hop, offsets, sources, upper, mark_starts=mark_starts, check=check).nodes.astype(np.int64)
 
@@ -105,10 +131,16 @@ class ClusterBackend(AutoBackend):
         budget: int | None = None,
         check: Check = unchecked,
     ) -> SearchLevels:
-        if not self._is_ours(hop) or not len(groups) or excluded is not None or budget is not None:
-            return super().bfs_levels(
-                hop, groups, sources, upper, mark_starts=mark_starts, excluded=excluded, budget=budget, check=check
-            )
+        if self._is_ours(hop) and len(groups) and excluded is None and budget is None:
+            with suppress(FailedElsewhere):
+                return self._shared_levels(hop, groups, sources, upper, mark_starts, check)
+        return super().bfs_levels(
+            hop, groups, sources, upper, mark_starts=mark_starts, excluded=excluded, budget=budget, check=check
+        )
+
+    def _shared_levels(
+        self, hop: Hop, groups: Positions, sources: Positions, upper: int | None, mark_starts: bool, check: Check
+    ) -> SearchLevels:
         if groups[0] == groups[-1] and self._split != "never":
             levels = self._exchange(hop, sources, upper, mark_starts, check)
             nodes = np.concatenate(levels)
@@ -120,7 +152,7 @@ class ClusterBackend(AutoBackend):
         of = _hop_of(hop)
         shares = self._group_shares(groups, sources)
         asked = [(worker, (of, groups[rows], sources[rows], upper, mark_starts)) for worker, rows in shares]
-        answers = self.calls.ask("levels", asked, check)
+        answers = self._ask("levels", asked, check)
         group, nodes, level = (np.concatenate([one[part] for one in answers]) for part in range(3))
         order = np.argsort(group, kind="stable")
         return SearchLevels(group[order], nodes[order], level[order], min(one.depth for one in answers))
@@ -135,8 +167,14 @@ class ClusterBackend(AutoBackend):
         mark_starts: bool,
         check: Check = unchecked,
     ) -> NodeBatch:
-        if not self._is_ours(hop) or not len(sources):
-            return super().bfs_batch(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
+        if self._is_ours(hop) and len(sources):
+            with suppress(FailedElsewhere):
+                return self._shared_searches(hop, offsets, sources, upper, mark_starts, check)
+        return super().bfs_batch(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
+
+    def _shared_searches(
+        self, hop: Hop, offsets: Positions, sources: Positions, upper: int | None, mark_starts: bool, check: Check
+    ) -> NodeBatch:
         of = _hop_of(hop)
         sizes = np.diff(offsets)
         groups = np.repeat(np.arange(len(sizes)), sizes)
@@ -145,7 +183,7 @@ class ClusterBackend(AutoBackend):
         for worker, rows in shares:
             counts = np.bincount(groups[rows], minlength=len(sizes))[_distinct_sorted(groups[rows])]
             asked.append((worker, (of, _offsets(counts), sources[rows], upper, mark_starts)))
-        answers = self.calls.ask("searches", asked, check)
+        answers = self._ask("searches", asked, check)
         counts = np.zeros(len(sizes), np.int64)
         for (_, rows), one in zip(shares, answers, strict=True):
             counts[_distinct_sorted(groups[rows])] = np.diff(one.offsets)
@@ -170,9 +208,11 @@ class ClusterBackend(AutoBackend):
             return super().count_trails(hop, sources, lower, upper, excluded=excluded, check=check)
         of = _hop_of(hop)
         shares = self._shares(sources)
-        found = self.calls.ask(
-            "count_trails", [(worker, (of, sources[rows], lower, upper)) for worker, rows in shares], check
-        )
+        asked = [(worker, (of, sources[rows], lower, upper)) for worker, rows in shares]
+        try:
+            found = self._ask("count_trails", asked, check)
+        except FailedElsewhere:
+            return super().count_trails(hop, sources, lower, upper, excluded=excluded, check=check)
         counts = np.empty(len(sources), np.int64)
         for (_, rows), one in zip(shares, found, strict=True):
             counts[rows] = one
@@ -213,7 +253,25 @@ class ClusterBackend(AutoBackend):
         chunk: int,
         check: Check,
     ) -> Iterator[TrailBatch]:
-        """The first step is taken here; the owner of the node it leads to continues without its relationship."""
+        """The first step is taken here; the owner of the node it leads to continues without its relationship. If a
+        condition fails there, all trails are followed here, for its error."""
+        try:
+            yield from self._trails_by_owners(hop, sources, lower, upper, excluded, chunk, check)
+        except FailedElsewhere as failure:
+            for _ in super().trails(hop, sources, lower, upper, excluded=excluded, chunk=chunk, check=check):
+                check()
+            raise failure.error from None
+
+    def _trails_by_owners(
+        self,
+        hop: Hop,
+        sources: Positions,
+        lower: int,
+        upper: int | None,
+        excluded: Excluded | None,
+        chunk: int,
+        check: Check,
+    ) -> Iterator[TrailBatch]:
         nothing = sources[:0]
         if lower == 0:
             count = len(sources)
@@ -258,6 +316,8 @@ class ClusterBackend(AutoBackend):
         while streams:
             rows, coming = streams.popleft()
             batch = next(coming, None)
+            if isinstance(batch, Failed):
+                raise FailedElsewhere(batch.error)
             if batch is not None:
                 begun = rows[batch.row]
                 yield _behind(batch, first.row[begun], first.relationships[begun], first.neighbours[begun])
@@ -274,10 +334,13 @@ class ClusterBackend(AutoBackend):
             return self._split == "always"
         return len(frontier) * len(hop.sides) * max(self.mean_degree, 1.0) >= _SHARED_STEPS
 
-    def entered(self, hop: Hop, frontier: Positions, check: Check) -> Sequence[Entered]:
+    def entered(self, hop: Hop, frontier: Positions, check: Check) -> Sequence[Entered] | None:
         of = _hop_of(hop)
         shares = [(worker, (of, pack(frontier[rows], hop.node_count))) for worker, rows in self._shares(frontier)]
-        return self.calls.ask("entered", shares, check)
+        try:
+            return self._ask("entered", shares, check)
+        except FailedElsewhere:
+            return None
 
     def _exchange(
         self, hop: Hop, sources: Positions, upper: int | None, mark_starts: bool, check: Check
@@ -329,7 +392,7 @@ class ClusterBackend(AutoBackend):
         of = _hop_of(hop)
         asked = [(worker, (of, share)) for worker, share in self._packed_shares(frontier, hop.node_count)]
         entered, bits = [], None
-        for found in self.calls.ask("neighbours", asked, check):
+        for found in self._ask("neighbours", asked, check):
             if not found.is_bits:
                 entered.append(_unmarked(unpack(found), mark))
             else:
@@ -348,12 +411,51 @@ class ClusterBackend(AutoBackend):
             return [(worker, Packed(share, True)) for worker, share in shares if share.any()]
         return [(worker, pack(nodes[rows], node_count)) for worker, rows in self._shares(nodes)]
 
+    # --- conditions and values ---
+
+    def asks_owners(self, rows: int, is_condition: bool) -> bool:
+        """Whether owners evaluate an expression for this many nodes or relationships. Values, which take more to send
+        than to read, are asked for only if this process cannot hold the database."""
+        if self._split != "auto":
+            return self._split == "always" and rows > 0
+        return rows >= _FEWEST_ROWS and (is_condition or not self._holds_all)
+
+    def terms_described(self, plan: pp.Plan, functions: Mapping[str, Function]) -> Iterator[str]:
+        """Who evaluates the expressions of a plan that runs in this process."""
+        fewest = {"always": 1, "auto": _FEWEST_ROWS, "never": None}[self._split]
+        return described(plan, functions, fewest, self._split == "always" or not self._holds_all)
+
+    def values(self, asked: Asked, positions: Positions, setting: Setting, check: Check) -> Column | None:
+        """The value of an expression for each node or relationship; None if it fails for one of them."""
+        known = np.maximum(positions, 0)  # any worker knows what a null is
+        owner = self.owners.of(known) if asked.of_nodes else self.owners.of_relationships(known)
+        shares = self._rows_by_worker(owner)
+        sent = [(worker, (asked, narrow(positions[rows]), setting)) for worker, rows in shares]
+        try:
+            answers = self._ask("values", sent, check)
+        except FailedElsewhere:
+            return None
+        found = concatenate([unpack_column(answer) for answer in answers])
+        if len(shares) == 1:
+            return found
+        place = np.empty(len(positions), np.int64)
+        place[np.concatenate([rows for _, rows in shares])] = np.arange(len(positions))
+        return found.take(place)
+
+    def _ask(self, method: str, asked: Sequence[tuple[int, tuple[Any, ...]]], check: Check) -> list[Any]:
+        """The answers of several workers; `FailedElsewhere` if an expression failed in one of them."""
+        answers = self.calls.ask(method, asked, check)
+        for answer in answers:
+            if isinstance(answer, Failed):
+                raise FailedElsewhere(answer.error)
+        return answers
+
     # --- whose ---
 
     def _is_ours(self, hop: Hop) -> bool:
-        """Whether workers have the arrays of this hop, and there is no condition on each step."""
+        """Whether workers have the arrays of this hop, and can evaluate the condition on each step if there is one."""
         ours = {None, *map(id, self._adjacencies)}
-        return not hop.has_mask and {id(side) for side in hop.sides} <= ours
+        return (not hop.has_mask or _mask_of(hop) is not None) and {id(side) for side in hop.sides} <= ours
 
     def _is_wide(self, sources: Positions, upper: int | None) -> bool:
         if self._split != "auto":
@@ -362,7 +464,9 @@ class ClusterBackend(AutoBackend):
 
     def _shares(self, nodes: Positions) -> list[tuple[int, Positions]]:
         """(worker, which of the nodes it owns) for each worker that owns some."""
-        owner = self.owners.of(nodes)
+        return self._rows_by_worker(self.owners.of(nodes))
+
+    def _rows_by_worker(self, owner: Positions) -> list[tuple[int, Positions]]:
         return [(worker, rows) for worker in range(self._workers) if len(rows := np.flatnonzero(owner == worker))]
 
     def _group_shares(self, groups: Positions, sources: Positions) -> list[tuple[int, Positions]]:
@@ -377,7 +481,7 @@ class ClusterBackend(AutoBackend):
                 others = order[order != worker]
                 owner[beyond] = others[np.arange(len(beyond)) % len(others)] if len(others) else worker
         of_row = np.repeat(owner, np.diff(np.append(firsts, len(groups))))
-        return [(worker, rows) for worker in range(self._workers) if len(rows := np.flatnonzero(of_row == worker))]
+        return self._rows_by_worker(of_row)
 
 
 def _unmarked(nodes: Positions, mark: NDArray[np.uint8]) -> Positions:
@@ -388,7 +492,17 @@ def _unmarked(nodes: Positions, mark: NDArray[np.uint8]) -> Positions:
 
 
 def _hop_of(hop: Hop) -> HopOf:
-    return HopOf(hop.side.value, None if hop.types is None else tuple(hop.types.tolist()))
+    mask = _mask_of(hop)
+    types = None if hop.types is None else tuple(hop.types.tolist())
+    return HopOf(hop.side.value, types, None if mask is None else mask.sent())
+
+
+def _mask_of(hop: Hop) -> StepMask | None:
+    """The condition on each step, if workers can evaluate it."""
+    known = hop.relationship_mask
+    if hop.node_mask is None and isinstance(known, RememberedRelationships) and isinstance(known.mask, StepMask):
+        return known.mask
+    return None
 
 
 def _behind(batch: TrailBatch, rows: Positions, relationships: Positions, nodes: Positions) -> TrailBatch:

@@ -3,7 +3,7 @@ counted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -19,20 +19,29 @@ ATTEMPTS = 4
 _numbers = count(1)
 
 
+_KINDS = ("hops", "conditions and values", "statements")
+_KIND_OF = {"values": 1, "run": 2}
+
+
 class Tally:
-    """What each worker has done: calls, items, seconds, and bytes sent and received."""
+    """What each worker has done: calls, items, seconds, and bytes sent and received; and the same for each kind of
+    call."""
 
     def __init__(self, workers: int) -> None:
         self.table = np.zeros((workers, 5))
+        self.kinds = np.zeros((len(_KINDS), 5))
 
-    def add(self, worker: int, work: Work, sent: int, received: int) -> None:
+    def add(self, worker: int, method: str, work: Work, sent: int, received: int) -> None:
         """Count a call."""
-        self.table[worker] += (1, work.items, work.seconds, sent, received)
+        counted = (1, work.items, work.seconds, sent, received)
+        self.table[worker] += counted
+        self.kinds[_KIND_OF.get(method, 0)] += counted
 
     def since(self, before: Tally) -> Tally:
         """What has been done since a copy was made."""
         left = Tally(len(self.table))
         left.table = self.table - before.table
+        left.kinds = self.kinds - before.kinds
         return left
 
     def copy(self) -> Tally:
@@ -40,12 +49,18 @@ class Tally:
         return self.since(Tally(len(self.table)))
 
     def __str__(self) -> str:
-        lines = [f"{'Worker':>6} {'Calls':>6} {'Items':>12} {'ms':>10} {'Sent':>12} {'Received':>12}"]
-        for worker, (calls, items, seconds, sent, received) in enumerate(self.table.tolist()):
-            lines.append(
-                f"{worker:>6} {calls:>6,.0f} {items:>12,.0f} {1000 * seconds:>10,.2f} {sent:>12,.0f} {received:>12,.0f}"
-            )
-        return "\n".join(lines)
+        numbers = [(str(worker), row) for worker, row in enumerate(self.table.tolist())]
+        kinds = [(kind, row) for kind, row in zip(_KINDS, self.kinds.tolist(), strict=True) if row[0]]
+        return "\n\n".join(_rows(title, rows) for title, rows in (("Worker", numbers), ("Asked for", kinds)) if rows)
+
+
+def _rows(title: str, rows: list[tuple[str, list[float]]]) -> str:
+    width = max(6, *(len(name) for name, _ in rows))
+    lines = [f"{title:>{width}} {'Calls':>6} {'Items':>12} {'ms':>10} {'Sent':>12} {'Received':>12}"]
+    for name, (calls, items, seconds, sent, received) in rows:
+        counted = f"{calls:>6,.0f} {items:>12,.0f} {1000 * seconds:>10,.2f} {sent:>12,.0f} {received:>12,.0f}"
+        lines.append(f"{name:>{width}} {counted}")
+    return "\n".join(lines)
 
 
 class Calls:
@@ -70,7 +85,7 @@ class Calls:
                 raise
             if not lost:
                 for (worker, arguments), (answer, work) in zip(asked, answers, strict=True):
-                    self.tally.add(worker, work, byte_count(arguments), byte_count(answer))
+                    self.tally.add(worker, method, work, byte_count(arguments), byte_count(answer))
                 return [answer for answer, _ in answers]
             left = lost
             self.await_return(check)
@@ -103,12 +118,12 @@ class Calls:
     ) -> Iterator[Any]:
         try:
             piece, number = self._first_piece(worker, method, arguments, check, number, call)
-            self.tally.add(worker, piece.work, byte_count(arguments), byte_count(piece.items))
+            self.tally.add(worker, method, piece.work, byte_count(arguments), byte_count(piece.items))
             while not piece.is_last:
                 call = self.pool.submit(worker, "more", (number,))
                 yield from piece.items
                 piece = self.collect_piece(call, check)
-                self.tally.add(worker, piece.work, 0, byte_count(piece.items))
+                self.tally.add(worker, method, piece.work, 0, byte_count(piece.items))
         except Lost:
             raise worker_lost() from None
         except BaseException:
@@ -149,12 +164,15 @@ def next_number() -> int:
 
 
 def byte_count(value: Any) -> int:
-    """Bytes of the arrays in what is sent."""
+    """About how many bytes are sent: those of arrays and texts."""
     if isinstance(value, np.ndarray):
         return int(value.nbytes)
     if isinstance(value, tuple | list):
         return sum(map(byte_count, value))
     if isinstance(value, Batch):
-        columns = value.columns.values()
-        return sum(byte_count(getattr(column, slot)) for column in columns for slot in type(column).__slots__)
-    return 0
+        return sum(map(byte_count, value.columns.values()))
+    if isinstance(value, Mapping):
+        return sum(map(byte_count, value.values()))
+    if isinstance(value, str):
+        return len(value)
+    return sum(byte_count(getattr(value, slot)) for slot in getattr(type(value), "__slots__", ()))

@@ -12,6 +12,7 @@ import numpy as np
 
 from hoplite.api.result import Result
 from hoplite.cluster.backend import ClusterBackend
+from hoplite.cluster.building import OwnersBuilder
 from hoplite.cluster.pinned import PinnedDatabase
 from hoplite.cluster.placing import Place, Seeds, Split, place_of, seeds_of
 from hoplite.cluster.pool import Pool
@@ -64,6 +65,7 @@ class Cluster(PinnedDatabase):
         self._name = f"cluster {next(_clusters)}"
         try:
             super().__init__(self._folder, **settings)
+            self._preparer.operators = OwnersBuilder(self._functions)
             self._start()
         except BaseException:
             pool.close()
@@ -72,10 +74,16 @@ class Cluster(PinnedDatabase):
     def _start(self) -> None:
         with driver_errors():
             self._pool.start(str(self._folder), self.version, self._worker_memory)
-        self._hops = ClusterBackend(self._pool, self.snapshot(), self._split)
+        self._hops = ClusterBackend(self._pool, self.snapshot(), self._split, self._holds_all())
         register(self._name, self._hops)
         self._routes: dict[int, Route] = {}
         self._backend = self._name  # type: ignore[assignment]  # a name that no user can ask for
+
+    def _holds_all(self) -> bool:
+        """Whether this process may hold the whole database."""
+        stats = self.stats()
+        budget = stats["cache"]["budget_bytes"]
+        return budget is None or stats["snapshot_bytes"] <= budget
 
     def refresh(self) -> None:
         """Move to the newest version of the folder. Results that are still being read keep theirs."""
@@ -147,7 +155,9 @@ class Cluster(PinnedDatabase):
         with driver_errors():
             prepared = self._prepare(query, self.snapshot(), {}, self._limits.allowance(), check_parameters=False)
             place = self._route(prepared).place
-        return f"{said}\nRuns: {_described(place, self._pool.size)}"
+            plan = None if place.where == "one worker" else prepared.plan
+            terms = () if plan is None else tuple(self._hops.terms_described(plan, self._functions))
+        return "\n  ".join((f"{said}\nRuns: {_described(place, self._pool.size)}", *terms))
 
     def profile(self, query: str, parameters: Mapping[str, Any] | None = None, /, **params: Any) -> str:
         """Run a statement in this process with its hops on workers, and report what each operator and each worker
@@ -177,7 +187,7 @@ class Cluster(PinnedDatabase):
             return Route(Place("here", "functions and procedures were added in this process"))
         known = self._routes.get(id(plan))
         if known is None or known.split != self._split:
-            place = place_of(plan, self.snapshot(), self._split)
+            place = place_of(plan, self.snapshot(), self._split, self._functions)
             known = Route(place) if place.where == "here" else Route(place, prepared.as_json(), seeds_of(plan))
             known = known._replace(plan=plan, split=self._split)
             if len(self._routes) >= _KEPT_ROUTES:

@@ -23,10 +23,12 @@ class Owners:
         self._node_count = max(adjacency.node_count, 1)
         self._partition_of = adjacency.partition_of
         self._worker_of = np.zeros(0, np.int64)
+        self._first_relationships: Positions = np.zeros(0, np.int64)
         self._bits: dict[int, NDArray[np.uint8]] = {}
         if self._partition_of is not None and len(adjacency.partitions) >= workers:
             sizes = np.bincount(self._partition_of[self._partition_of >= 0])
             self._worker_of = np.append(_assigned_workers(sizes, workers), -1)  # the last: those in no partition
+            self._first_relationships = np.array(getattr(adjacency.partitions, "first_relationships", ()), np.int64)
         else:
             self._partition_of = None
 
@@ -40,6 +42,15 @@ class Owners:
             known = nodes < len(self._partition_of)
             owner = np.where(known, self._worker_of[self._partition_of[np.where(known, nodes, 0)]], -1)
         return owner if not (owner < 0).any() else np.where(owner < 0, nodes % self.workers, owner)
+
+    def of_relationships(self, relationships: Positions) -> NDArray[np.int64]:
+        """The worker of each relationship: that of the partition it is stored in, with its start node."""
+        if not len(self._first_relationships):
+            ranges: Positions = relationships * self.workers // (relationships.max(initial=0) + 1)
+            return ranges
+        partition = np.searchsorted(self._first_relationships[1:], relationships, "right")
+        owner: Positions = self._worker_of[partition]
+        return owner
 
     def bits(self, worker: int, node_count: int) -> NDArray[np.uint8]:
         """A bit for each node of the graph: those that a worker owns."""

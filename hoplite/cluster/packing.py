@@ -1,4 +1,5 @@
-"""What travels between processes: nodes in as few bytes as possible, and batches without what only one process has."""
+"""What travels between processes: nodes and conditions in as few bytes as possible, and batches without what only one
+process has."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from hoplite.engine.batch import Batch
 from hoplite.engine.hops.interface import Positions
-from hoplite.values.columns import Column, Strings
+from hoplite.values.columns import Booleans, Column, Strings
 
 
 class Packed(NamedTuple):
@@ -40,7 +41,13 @@ def pack(nodes: Positions, node_count: int) -> Packed:
     """Distinct nodes in the shorter of the two forms."""
     if are_shorter_as_bits(len(nodes), node_count):
         return Packed(as_bits(nodes, node_count), True)
-    return Packed(nodes.astype(np.int32) if _width(node_count) == 4 else nodes, False)
+    return Packed(narrow(nodes, node_count), False)
+
+
+def narrow(positions: Positions, count: int | None = None) -> NDArray[np.int32] | Positions:
+    """Positions below a count, or up to the largest of them, in 32 bits if they fit."""
+    most = int(positions.max(initial=0)) + 1 if count is None else count
+    return positions.astype(np.int32) if _width(most) == 4 else positions
 
 
 def _width(node_count: int) -> int:
@@ -58,6 +65,33 @@ def unpack(packed: Packed) -> Positions:
 def portable(batch: Batch) -> Batch:
     """The batch with copies of its texts, instead of places in a pool that only this process has."""
     return Batch({name: _portable(column) for name, column in batch.columns.items()}, batch.row_count)
+
+
+class PackedBooleans(NamedTuple):
+    """Booleans in bits."""
+
+    values: NDArray[np.uint8]
+    nulls: NDArray[np.uint8] | None
+    row_count: int
+
+
+def pack_column(column: Column) -> Column | PackedBooleans:
+    """A column in as few bytes as possible."""
+    if isinstance(column, Booleans):
+        nulls = None if column.nulls is None else np.packbits(column.nulls)
+        return PackedBooleans(np.packbits(column.values), nulls, len(column))
+    return _portable(column)
+
+
+def unpack_column(packed: Column | PackedBooleans) -> Column:
+    """The column."""
+    if not isinstance(packed, PackedBooleans):
+        return packed
+    values, nulls = (
+        None if bits is None else np.unpackbits(bits, count=packed.row_count).view(np.bool_) for bits in packed[:2]
+    )
+    assert values is not None
+    return Booleans(values, nulls)
 
 
 def _portable(column: Column) -> Column:

@@ -58,6 +58,10 @@ class PinnedDatabase(Database):
         self, prepared: Prepared, parameters: Mapping[str, Any], limits: Limits, stop: threading.Event
     ) -> tuple[Execution, Iterator[Batch]]:
         """Start a statement; returns its rows to come. `stop` ends it."""
-        limits = replace(limits, stop=stop)
-        execution = self._execution(self.snapshot(), parameters, None, limits, limits.allowance())
+        execution = self.execution(parameters, limits, stop)
         return execution, self._batches(prepared, execution)
+
+    def execution(self, parameters: Mapping[str, Any], limits: Limits, stop: threading.Event) -> Execution:
+        """The context of a statement that reads."""
+        limits = replace(limits, stop=stop)
+        return self._execution(self.snapshot(), parameters, None, limits, limits.allowance())

@@ -1,8 +1,8 @@
 """Where a plan runs: whole on one worker, with its hops across all workers, or in the leading process.
 
-Hops go across workers if they are searches without conditions on the way, which run level by level or, for trails, from
-the nodes of their first step, and are likely to be wide enough that the work outweighs a message to every worker per
-level. Everything else runs whole on one worker.
+Hops go across workers if they are searches whose conditions on the way workers can evaluate, and are likely to be wide
+enough that the work outweighs a message to every worker per level. They run level by level or, for trails, from the
+nodes of their first step. Everything else runs whole on one worker.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from hoplite.cluster.owned import stays
+from hoplite.engine.functions.registry import Function
 from hoplite.engine.hops.interface import Positions
 from hoplite.grammar import ast
 from hoplite.grammar.tree import walk
@@ -36,7 +38,7 @@ class Place(NamedTuple):
     reason: str
 
 
-def place_of(plan: pp.Plan, graph: Snapshot, split: Split) -> Place:
+def place_of(plan: pp.Plan, graph: Snapshot, split: Split, functions: Mapping[str, Function]) -> Place:
     """Where to run a plan."""
     nodes = [node for node in walk(plan) if isinstance(node, PhysicalPlan)]
     for node in nodes:
@@ -47,8 +49,8 @@ def place_of(plan: pp.Plan, graph: Snapshot, split: Split) -> Place:
     for node in nodes:
         if isinstance(node, _SEARCHES_ALONE):
             return Place("one worker", f"{type(node).__name__} follows relationships one by one")
-        if isinstance(node, _SEARCHES) and _asks_of_steps(node):
-            return Place("one worker", "conditions on each step are evaluated where it runs")
+        if isinstance(node, _SEARCHES) and (reason := _keeps_together(node, functions)):
+            return Place("one worker", reason)
         if isinstance(node, pp.Trails) and node.into:
             return Place("one worker", "trails to a given node are guided by their distance to it")
     searches = [node for node in nodes if isinstance(node, _SEARCHES)]
@@ -60,15 +62,19 @@ def place_of(plan: pp.Plan, graph: Snapshot, split: Split) -> Place:
     return Place("across workers", f"a search takes about {steps:,.0f} steps")
 
 
-def _asks_of_steps(node: pp.Reach | pp.Trails | pp.ShortestPaths | pp.ShortestTrails) -> bool:
-    """Whether a search has conditions on its way."""
+def _keeps_together(
+    node: pp.Reach | pp.Trails | pp.ShortestPaths | pp.ShortestTrails, functions: Mapping[str, Function]
+) -> str:
+    """Why a search cannot be split; nothing if it can be."""
+    if node.step is not None and (reason := stays(node.step.predicate, functions)):
+        return f"a condition on each step is evaluated where it runs: {reason}"
     match node:
-        case pp.Reach(step=step, distinct_from=others):
-            return step is not None or bool(others)
-        case pp.Trails(step=step):
-            return step is not None
-        case pp.ShortestPaths(step=step, predicates=predicates) | pp.ShortestTrails(step=step, predicates=predicates):
-            return step is not None or bool(predicates)
+        case pp.Reach(distinct_from=others) if others:
+            return "the relationships of a row may not be used again"
+        case pp.ShortestPaths(predicates=predicates) | pp.ShortestTrails(predicates=predicates) if predicates:
+            return "conditions on a path are evaluated where it is found"
+        case _:
+            return ""
 
 
 def steps_of(traversal: Traversal, graph: Snapshot) -> float:

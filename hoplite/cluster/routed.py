@@ -102,7 +102,7 @@ class Routed:
                 raise items[-1].error
             self._answers[run] = items
         work = Work(seconds, sum(piece.work.items for piece in pieces))
-        self._calls.tally.add(sent.worker, work, 0, sum(byte_count(piece.items) for piece in pieces))
+        self._calls.tally.add(sent.worker, "run", work, 0, sum(byte_count(piece.items) for piece in pieces))
         return sent.runs[len(pieces) :]
 
     def _await_return(self) -> None:

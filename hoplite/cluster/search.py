@@ -21,8 +21,8 @@ class Owning(Protocol):
         """Whether a level is worth a message to each worker."""
         ...
 
-    def entered(self, hop: Hop, frontier: Positions, check: Check) -> Sequence[Entered]:
-        """What each worker finds one hop from its share of a frontier."""
+    def entered(self, hop: Hop, frontier: Positions, check: Check) -> Sequence[Entered] | None:
+        """What each worker finds one hop from its share of a frontier; None if a condition fails in one of them."""
         ...
 
 
@@ -37,8 +37,11 @@ class SharedSearch(Search):
         frontier, scratch, level = self.frontier, self.scratch, len(self.levels)
         if not self._workers.shares_level(self.hop, frontier):
             return super().step(check)
+        answers = self._workers.entered(self.hop, frontier, check)
+        if answers is None:
+            return super().step(check)
         entered = [frontier[:0]]
-        for found in self._workers.entered(self.hop, frontier, check):
+        for found in answers:
             new = np.flatnonzero(scratch.mark[found.nodes] == 0)
             nodes = found.nodes[new].astype(np.int64)
             scratch.mark[nodes] = 1

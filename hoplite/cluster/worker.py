@@ -1,7 +1,7 @@
 """What runs in a worker: a version of the database, opened for reading, and the kernels and plans it is asked to run.
 
-A worker keeps nothing between calls but the open database and the rest of results that are being read, so a call can be
-repeated after a restart, until some rows of its result have been used.
+A worker keeps nothing between calls that it could not make again but the rest of results that are being read, so a call
+can be repeated after a restart, until some rows of its result have been used.
 """
 
 from __future__ import annotations
@@ -12,38 +12,87 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.api.limits import Limits
-from hoplite.cluster.packing import Packed, pack, portable, unpack
+from hoplite.cluster.packing import Packed, PackedBooleans, narrow, pack, pack_column, portable, unpack
 from hoplite.cluster.pinned import PinnedDatabase
 from hoplite.cluster.pool import Check
 from hoplite.engine.batch import Batch
+from hoplite.engine.context import Execution, RowError
 from hoplite.engine.guard import Guarded
 from hoplite.engine.hops.interface import (
+    Booleans,
     Excluded,
     Hop,
     NodeBatch,
     Positions,
+    RelationshipMask,
     SearchLevels,
     Side,
     Steps,
     TrailBatch,
 )
+from hoplite.engine.hops.masks import RememberedRelationships, remember_relationships
 from hoplite.engine.hops.scratch import borrowed
 from hoplite.engine.hops.select import anticipate, backend_named
+from hoplite.engine.operators.base import Evaluator
+from hoplite.engine.operators.expand import StepPredicate
 from hoplite.engine.prepare import Prepared
 from hoplite.engine.read_plans import prepare_plan
 from hoplite.errors import CypherError, transaction_terminated
+from hoplite.planner import physical as pp
+from hoplite.planner.plan_json import plan_from_json
 from hoplite.storage.disk.graph import Version
+from hoplite.values.columns import Column, Nodes, Relationships
 
-# How many built plans are kept, by their text; and how many calls that were cancelled before they began.
+T = TypeVar("T")
+
+# How many built plans and expressions are kept, by their text; and how many calls that were cancelled before they
+# began.
 _KEPT_PLANS, _KEPT_STOPS = 256, 1024
+# How many searches with a condition on their steps are remembered.
+_KEPT_MASKS = 8
 # A piece of a result ends with this many rows, or after this many seconds if there are some.
 _PIECE_ROWS, _PIECE_S = 32_768, 0.05
+
+
+class Bounds(NamedTuple):
+    """What a statement may use in a worker."""
+
+    seconds: float | None
+    memory_bytes: int | None
+
+
+class Setting(NamedTuple):
+    """What the expressions of a statement depend on besides the graph; `clock` is when the statement and its
+    transaction began, and the time zone."""
+
+    parameters: Mapping[str, Any]
+    clock: tuple[int, int | None, str]
+    bounds: Bounds
+
+
+class Asked(NamedTuple):
+    """An expression about one variable, as `owned.as_text` writes it, which stands for nodes or for relationships."""
+
+    text: str
+    variable: str
+    of_nodes: bool
+
+
+class StepOf(NamedTuple):
+    """A condition on each step of a search; it has a number for each run of a statement. The names are those of the
+    node stepped from, the relationship and the node stepped to."""
+
+    number: int
+    text: str
+    names: tuple[str, str, str]
+    setting: Setting
 
 
 class HopOf(NamedTuple):
@@ -51,6 +100,7 @@ class HopOf(NamedTuple):
 
     side: str
     types: tuple[int, ...] | None
+    step: StepOf | None = None
 
 
 class Entered(NamedTuple):
@@ -59,13 +109,6 @@ class Entered(NamedTuple):
     nodes: NDArray[np.int32] | Positions
     owners: NDArray[np.int32] | Positions
     relationships: Positions
-
-
-class Bounds(NamedTuple):
-    """What a statement may use in a worker."""
-
-    seconds: float | None
-    memory_bytes: int | None
 
 
 class Failed(NamedTuple):
@@ -95,7 +138,9 @@ class Worker:
     def __init__(self, path: str, version: Version, memory: str | int | None) -> None:
         self._database = PinnedDatabase(path, at=version, memory=memory)
         self._graph = self._database.snapshot()
-        self._hops: dict[HopOf, Hop] = {}
+        self._hops: dict[tuple[str, tuple[int, ...] | None], Hop] = {}
+        self._evaluators: OrderedDict[str, Evaluator] = OrderedDict()
+        self._masks: OrderedDict[int, RememberedRelationships] = OrderedDict()
         self._plans: OrderedDict[str, Prepared] = OrderedDict()
         self._stops: OrderedDict[int, threading.Event] = OrderedDict()  # of calls that run, or were stopped before
         self._open: dict[int, Iterator[Any]] = {}  # results of which some pieces have been asked for
@@ -128,68 +173,139 @@ class Worker:
 
     # --- hops ---
 
-    def neighbours(self, call: int, of: HopOf, frontier: Packed) -> tuple[Packed, Work]:
+    def neighbours(self, call: int, of: HopOf, frontier: Packed) -> tuple[Packed | Failed, Work]:
         """The distinct nodes one hop from those of a frontier."""
-        begin = time.perf_counter()
         nodes = unpack(frontier)
-        hop = self._hop(of)
-        with self._running(call) as check:
+
+        def found(hop: Hop, check: Check) -> Packed:
             found = backend_named("auto").bfs_nodes(hop, nodes, 1, mark_starts=False, check=check)
-        return pack(found, hop.node_count), Work(time.perf_counter() - begin, len(nodes))
+            return pack(found, hop.node_count)
+
+        return self._answered(call, of, found, len(nodes))
 
     def searches(
         self, call: int, of: HopOf, offsets: Positions, sources: Positions, upper: int | None, mark_starts: bool
-    ) -> tuple[NodeBatch, Work]:
+    ) -> tuple[NodeBatch | Failed, Work]:
         """Whole searches, one for each group of sources."""
-        begin = time.perf_counter()
-        kernels, hop = backend_named("auto"), self._hop(of)
-        with self._running(call) as check:
-            if len(offsets) == 2:
-                nodes = kernels.bfs_nodes(hop, sources, upper, mark_starts=mark_starts, check=check)
-                found = NodeBatch(np.array((0, len(nodes)), np.int64), _narrow(nodes, hop.node_count))
-            else:
-                found = kernels.bfs_batch(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
-        return found, Work(time.perf_counter() - begin, len(sources))
+
+        def found(hop: Hop, check: Check) -> NodeBatch:
+            kernels = backend_named("auto")
+            if len(offsets) > 2:
+                return kernels.bfs_batch(hop, offsets, sources, upper, mark_starts=mark_starts, check=check)
+            nodes = kernels.bfs_nodes(hop, sources, upper, mark_starts=mark_starts, check=check)
+            return NodeBatch(np.array((0, len(nodes)), np.int64), narrow(nodes, hop.node_count))
+
+        return self._answered(call, of, found, len(sources))
 
     def levels(
         self, call: int, of: HopOf, groups: Positions, sources: Positions, upper: int | None, mark_starts: bool
-    ) -> tuple[SearchLevels, Work]:
+    ) -> tuple[SearchLevels | Failed, Work]:
         """The same with the distance of each node."""
-        begin = time.perf_counter()
-        with self._running(call) as check:
-            found = backend_named("auto").bfs_levels(
-                self._hop(of), groups, sources, upper, mark_starts=mark_starts, check=check
-            )
-        return found, Work(time.perf_counter() - begin, len(sources))
 
-    def steps(self, call: int, of: HopOf, nodes: Positions) -> tuple[Steps, Work]:
+        def found(hop: Hop, check: Check) -> SearchLevels:
+            kernels = backend_named("auto")
+            return kernels.bfs_levels(hop, groups, sources, upper, mark_starts=mark_starts, check=check)
+
+        return self._answered(call, of, found, len(sources))
+
+    def steps(self, call: int, of: HopOf, nodes: Positions) -> tuple[Steps | Failed, Work]:
         """One hop from each node."""
-        begin = time.perf_counter()
-        found = backend_named("auto").expand(self._hop(of), nodes)
-        return found, Work(time.perf_counter() - begin, len(nodes))
+        return self._answered(call, of, lambda hop, _: backend_named("auto").expand(hop, nodes), len(nodes))
 
     def count_trails(
         self, call: int, of: HopOf, sources: Positions, lower: int, upper: int | None
-    ) -> tuple[Positions, Work]:
+    ) -> tuple[Positions | Failed, Work]:
         """How many trails there are from each source."""
-        begin = time.perf_counter()
-        with self._running(call) as check:
-            counts = backend_named("auto").count_trails(self._hop(of), sources, lower, upper, check=check)
-        return counts, Work(time.perf_counter() - begin, len(sources))
 
-    def entered(self, call: int, of: HopOf, frontier: Packed) -> tuple[Entered, Work]:
+        def found(hop: Hop, check: Check) -> Positions:
+            return backend_named("auto").count_trails(hop, sources, lower, upper, check=check)
+
+        return self._answered(call, of, found, len(sources))
+
+    def entered(self, call: int, of: HopOf, frontier: Packed) -> tuple[Entered | Failed, Work]:
         """The distinct nodes one hop from those of a frontier, none of these, and how each is entered."""
-        begin = time.perf_counter()
         nodes = unpack(frontier)
-        hop = self._hop(of)
-        with self._running(call) as check, borrowed(hop.node_count) as scratch:
-            search = backend_named("auto").search(hop, nodes, scratch)
-            found = search.step(check).astype(np.int64)
-            owners, relationships = scratch.owner[found], scratch.label[found]
-            search.clear()
-        count = hop.node_count
-        answer = Entered(_narrow(found, count), _narrow(owners, count), relationships)
-        return answer, Work(time.perf_counter() - begin, len(nodes))
+
+        def found(hop: Hop, check: Check) -> Entered:
+            with borrowed(hop.node_count) as scratch:
+                search = backend_named("auto").search(hop, nodes, scratch)
+                new = search.step(check).astype(np.int64)
+                owners, relationships = scratch.owner[new], scratch.label[new]
+                search.clear()
+            return Entered(narrow(new, hop.node_count), narrow(owners, hop.node_count), relationships)
+
+        return self._answered(call, of, found, len(nodes))
+
+    def _answered(self, call: int, of: HopOf, found: Callable[[Hop, Check], T], items: int) -> tuple[T | Failed, Work]:
+        """What is found over a hop, or how a condition on its steps failed."""
+        begin = time.perf_counter()
+        answer: T | Failed
+        with self._running(call) as check:
+            try:
+                answer = found(self._hop(of, self._stop_of(call)), check)
+            except CypherError as error:
+                check()
+                answer = Failed(error)
+        return answer, Work(time.perf_counter() - begin, items)
+
+    # --- conditions and values ---
+
+    def values(
+        self, call: int, asked: Asked, positions: NDArray[np.int32] | Positions, setting: Setting
+    ) -> tuple[Column | PackedBooleans | Failed, Work]:
+        """The value of an expression for each of some nodes or relationships."""
+        begin = time.perf_counter()
+        kind = Nodes if asked.of_nodes else Relationships
+        rows = Batch({asked.variable: kind(positions.astype(np.int64))}, len(positions))
+        answer: Column | PackedBooleans | Failed
+        with self._running(call) as check:
+            execution = self._setting(setting, self._stop_of(call))
+            try:
+                with Guarded(execution):
+                    answer = pack_column(self._evaluator(asked.text)(rows, execution))
+            except RowError as failure:
+                answer = Failed(failure.error)
+            except CypherError as error:
+                check()
+                answer = Failed(error)
+        return answer, Work(time.perf_counter() - begin, len(positions))
+
+    def _setting(self, setting: Setting, stop: threading.Event) -> Execution:
+        """The context of the leading process, as far as expressions can tell."""
+        bounds = setting.bounds
+        limits = Limits(timeout=bounds.seconds, memory_bytes=bounds.memory_bytes, read_only=True)
+        execution = self._database.execution(setting.parameters, limits, stop)
+        execution.began, execution.transaction_began, execution.default_zone = setting.clock
+        return execution
+
+    def _evaluator(self, text: str) -> Evaluator:
+        known = self._evaluators.get(text)
+        if known is None:
+            plan = plan_from_json(text)
+            assert isinstance(plan, pp.Project)
+            known = self._evaluators[text] = self._database.builders()[0].term(plan.items[0][1])
+            if len(self._evaluators) > _KEPT_PLANS:
+                self._evaluators.popitem(last=False)
+        return known
+
+    def _mask(self, step: StepOf, stop: threading.Event) -> RelationshipMask:
+        """The condition on steps; what it answered to earlier calls of the same search is remembered."""
+        execution = self._setting(step.setting, stop)
+        predicate = StepPredicate(*step.names, self._evaluator(step.text)).mask(execution)
+
+        def allowed(relationships: Positions, from_nodes: Positions, to_nodes: Positions) -> Booleans:
+            with Guarded(execution):
+                return predicate(relationships, from_nodes, to_nodes)
+
+        with self._changing:
+            known = self._masks.pop(step.number, None)
+            if known is None:
+                known = remember_relationships(allowed)
+            self._masks[step.number] = known
+            if len(self._masks) > _KEPT_MASKS:
+                self._masks.popitem(last=False)
+        known.mask = allowed
+        return known
 
     # --- results in pieces ---
 
@@ -241,12 +357,17 @@ class Worker:
 
     def _trails(
         self, call: int, of: HopOf, sources: Positions, lower: int, upper: int | None, excluded: Excluded, chunk: int
-    ) -> Iterator[TrailBatch]:
+    ) -> Iterator[TrailBatch | Failed]:
         """The trails from each source in batches."""
-        check = _checked(self._stop_of(call))
-        return backend_named("auto").trails(
-            self._hop(of), sources, lower, upper, excluded=excluded, chunk=chunk, check=check
-        )
+        stop = self._stop_of(call)
+        check = _checked(stop)
+        try:
+            yield from backend_named("auto").trails(
+                self._hop(of, stop), sources, lower, upper, excluded=excluded, chunk=chunk, check=check
+            )
+        except CypherError as error:
+            check()
+            yield Failed(error)
 
     def _run(self, call: int, plan: str, parameters: Mapping[str, Any], bounds: Bounds) -> Iterator[Batch | Failed]:
         """The rows of a plan in batches; an error ends it."""
@@ -273,13 +394,13 @@ class Worker:
                 self._plans.popitem(last=False)
         return known
 
-    def _hop(self, of: HopOf) -> Hop:
-        hop = self._hops.get(of)
+    def _hop(self, of: HopOf, stop: threading.Event) -> Hop:
+        hop = self._hops.get((of.side, of.types))
         if hop is None:
             types = None if of.types is None else np.array(of.types, np.int32)
             hop = Hop(Side(of.side), self._graph.adjacency(True), self._graph.adjacency(False), types)
-            self._hops[of] = hop
-        return hop
+            self._hops[of.side, of.types] = hop
+        return hop if of.step is None else replace(hop, relationship_mask=self._mask(of.step, stop))
 
     def _stop_of(self, call: int) -> threading.Event:
         with self._changing:
@@ -301,7 +422,3 @@ def _checked(stop: threading.Event) -> Check:
             raise transaction_terminated()
 
     return check
-
-
-def _narrow(nodes: Positions, node_count: int) -> NDArray[np.int32] | Positions:
-    return nodes.astype(np.int32) if node_count < 2**31 else nodes

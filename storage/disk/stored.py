@@ -64,14 +64,14 @@ class StoredSide:
         self._reader = reader
         self._cache = cache
         self._outgoing = outgoing
-        self._first = manifest.first_relationships if outgoing else (0,) * manifest.partitions
+        self.first_relationships = manifest.first_relationships if outgoing else (0,) * manifest.partitions
 
     def __len__(self) -> int:
-        return len(self._first)
+        return len(self.first_relationships)
 
     def __getitem__(self, number: int, /) -> Incidence:
         partition = int(number)
-        if partition >= len(self._first):
+        if partition >= len(self.first_relationships):
             raise IndexError(partition)
         return self._cache.get((self._reader.serial, self._outgoing, partition), lambda: self._load(partition))
 
@@ -89,7 +89,7 @@ class StoredSide:
         relationships = arrays.get("relationships")
         if not len(indptr) or not len(neighbours) == len(types) == indptr[-1]:
             raise damaged(self._reader.folder / name, "its arrays do not fit each other")
-        incidence = Incidence(indptr, neighbours, types, relationships, self._first[partition])
+        incidence = Incidence(indptr, neighbours, types, relationships, self.first_relationships[partition])
         return incidence, self._reader.file(name).size
 
 

@@ -1,9 +1,9 @@
-"""Recorded queries and random searches over workers: every golden pattern, a sample of the machine-written queries and
-random k-hop sets. A statement must come to the verdict of one process, a search to its nodes. Workers are threads here,
-or actors of Ray; each graph has another number of them and of partitions.
+"""Recorded queries and random searches over workers: every golden pattern, a sample of the machine-written queries,
+random k-hop sets and random hops with conditions. A statement must come to the verdict of one process, a search to its
+nodes. Workers are threads here, or actors of Ray; each graph has another number of them and of partitions.
 
-    python -m tests.cluster.run_recorded --patterns 500 --queries 1000 --khops 5000 [--workers 2 4 8] [--ray]
-        [--faults 0.1]
+    python -m tests.cluster.run_recorded --patterns 500 --queries 1000 --khops 5000 --conditions 2000
+        [--workers 2 4 8] [--ray] [--faults 0.1]
 """
 
 from __future__ import annotations
@@ -17,13 +17,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from neo4j.exceptions import TransientError
-
 import hoplite
 from hoplite.cluster.database import Cluster
 from hoplite.cluster.placing import Split
-from hoplite.cluster.pool import WORKER_LOST
 from hoplite.cluster.ray_pool import RayPool
+from tests.cluster.filtered import outcome, random_parameters, random_query, retried
 from tests.cluster.graphs import random_folder
 from tests.cluster.pools import ThreadPool
 from tests.golden import corpus, patterns
@@ -89,14 +87,13 @@ class _Way:
     def run(self, query: str, parameters: Mapping[str, Any] | None = None) -> Any:
         """What a cluster answers."""
         several = self._clusters.of(self._db)
-        while True:
-            try:
-                result = several.run(query, dict(parameters or {}))
-                result.detach()
-                return result
-            except TransientError as error:
-                if error.code != WORKER_LOST:
-                    raise
+
+        def run() -> Any:
+            result = several.run(query, dict(parameters or {}))
+            result.detach()
+            return result
+
+        return retried(run)
 
 
 def statements(runner: Any, tasks: list[Task], clusters: Clusters) -> Iterator[str | None]:
@@ -117,33 +114,43 @@ def statements(runner: Any, tasks: list[Task], clusters: Clusters) -> Iterator[s
 def searches(count: int, clusters: Clusters) -> Iterator[str | None]:
     """For each of many random seed sets what differs, on random graphs."""
     rng = random.Random(count)
+    for plain, path, some in _graphs(count, (60, 500, 4_000), rng, clusters):
+        alive = [record["id"] for record in plain.run("MATCH (n) RETURN id(n) AS id")]
+        for _ in range(some):
+            seeds, k = rng.sample(alive, rng.randrange(1, 9)), rng.randrange(0, 8)
+            asked: dict[str, Any] = {
+                "direction": rng.choice(("out", "in", "both")),
+                "types": rng.choice((None, "R", ["R", "S"])),
+                "exact": rng.random() < 0.3,
+            }
+            wanted = sorted(plain.khop(seeds, k, **asked).tolist())
+            several = clusters.of(plain, path)
+            found = retried(lambda: sorted(several.khop(seeds, k, **asked).tolist()))  # noqa: B023
+            yield None if found == wanted else f"{path.name}: khop({seeds}, {k}, {asked})"
+
+
+def conditions(count: int, clusters: Clusters) -> Iterator[str | None]:
+    """For each of many random hops with conditions what differs."""
+    rng = random.Random(count)
+    for plain, path, some in _graphs(count, (60, 200), rng, clusters):
+        for _ in range(some):
+            query, parameters = random_query(rng), random_parameters(rng)
+            wanted = outcome(plain, query, parameters)
+            found = outcome(clusters.of(plain, path), query, parameters)
+            yield None if found == wanted else f"{path.name}: {query} {parameters}: {found} instead of {wanted}"
+
+
+def _graphs(
+    count: int, sizes: tuple[int, ...], rng: random.Random, clusters: Clusters
+) -> Iterator[tuple[hoplite.Database, Path, int]]:
+    """Random graphs in folders, and how many of the tests to run on each."""
     for seed in range(-(-count // _SEARCHES_PER_GRAPH)):
         clusters.close()
         clusters._folder = tempfile.TemporaryDirectory()
-        size = rng.choice((60, 500, 4_000))
+        size = rng.choice(sizes)
         path = random_folder(Path(clusters._folder.name), seed, size, 2 * size, rng.choice((1, 3, 8, 16)))
         with hoplite.open(path, read_only=True) as plain:
-            alive = [record["id"] for record in plain.run("MATCH (n) RETURN id(n) AS id")]
-            for _ in range(min(_SEARCHES_PER_GRAPH, count - seed * _SEARCHES_PER_GRAPH)):
-                seeds, k = rng.sample(alive, rng.randrange(1, 9)), rng.randrange(0, 8)
-                asked: dict[str, Any] = {
-                    "direction": rng.choice(("out", "in", "both")),
-                    "types": rng.choice((None, "R", ["R", "S"])),
-                    "exact": rng.random() < 0.3,
-                }
-                wanted = sorted(plain.khop(seeds, k, **asked).tolist())
-                found = _retried(clusters.of(plain, path), seeds, k, asked)
-                yield None if found == wanted else f"{path.name}: khop({seeds}, {k}, {asked})"
-
-
-def _retried(several: Cluster, seeds: list[int], k: int, asked: dict[str, Any]) -> list[int]:
-    while True:
-        try:
-            found: list[int] = sorted(several.khop(seeds, k, **asked).tolist())
-            return found
-        except TransientError as error:
-            if error.code != WORKER_LOST:
-                raise
+            yield plain, path, min(_SEARCHES_PER_GRAPH, count - seed * _SEARCHES_PER_GRAPH)
 
 
 def main() -> int:
@@ -151,6 +158,7 @@ def main() -> int:
     parser.add_argument("--patterns", type=int)
     parser.add_argument("--queries", type=int, default=1000)
     parser.add_argument("--khops", type=int, default=0)
+    parser.add_argument("--conditions", type=int, default=0)
     parser.add_argument("--workers", type=int, nargs="+", default=[2, 4, 8])
     parser.add_argument("--ray", action="store_true")
     parser.add_argument(
@@ -164,17 +172,18 @@ def main() -> int:
     new = clusters.new_database
     parts = {
         "searches": searches(asked.khops, clusters),
+        "conditions": conditions(asked.conditions, clusters),
         "patterns": statements(patterns.PatternRunner(new), sample(patterns.read_tasks(), asked.patterns), clusters),
         "queries": statements(corpus.CorpusRunner(new), sample(machine_written, asked.queries), clusters),
     }
     different = 0
     for name, outcomes in parts.items():
         done, reported = 0, time.monotonic()
-        for outcome in outcomes:
+        for difference in outcomes:
             done += 1
-            if outcome is not None:
+            if difference is not None:
                 different += 1
-                print(outcome, flush=True)
+                print(difference, flush=True)
             if time.monotonic() - reported > _REPORT_S:
                 reported = time.monotonic()
                 print(f"{name}: {done:,}, {different:,} different", flush=True)

@@ -23,6 +23,7 @@ from hoplite.cluster.database import Cluster, Route
 from hoplite.cluster.owners import Owners
 from hoplite.cluster.packing import pack, unpack
 from hoplite.cluster.placing import Place, Split
+from tests.cluster.filtered import comparable, outcome, random_parameters, random_query
 from tests.cluster.graphs import random_folder
 from tests.cluster.pools import ThreadPool
 from tests.docs.blocks import ROOT, blocks
@@ -52,18 +53,7 @@ def split(request: pytest.FixtureRequest) -> Split:
 
 
 def _rows(db: hoplite.Database, query: str, **parameters: Any) -> list[list[Any]]:
-    return [_plain(record.values()) for record in db.run(query, parameters)]
-
-
-def _plain(value: Any) -> Any:
-    """Entities by what they are made of: each process makes its own."""
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    if hasattr(value, "nodes") and hasattr(value, "relationships") and hasattr(value, "start_node"):
-        return [_plain(list(value.nodes)), _plain(list(value.relationships))]
-    if hasattr(value, "element_id"):
-        return value.element_id, dict(value.items())
-    return value
+    return [comparable(record.values()) for record in db.run(query, parameters)]
 
 
 @pytest.mark.parametrize(("workers", "partitions"), [(1, 3), (2, 1), (2, 4), (4, 9)])
@@ -142,7 +132,7 @@ def test_trails_and_shortest_paths_answer_as_in_one_process(tmp_path: Path, seed
     pool = ThreadPool(2 + seed % 3)
     with hoplite.open(path, read_only=True) as plain, Cluster(path, pool, split="always") as several:
         for query in PATHS:
-            assert "across" in several.explain(query, i=1, j=2).splitlines()[-1], query
+            assert "Runs: with its hops across" in several.explain(query, i=1, j=2), query
             for _ in range(3):
                 asked = dict(zip("ij", rng.sample(range(40), 2), strict=True))
                 here, there = (sorted(_rows(db, query, **asked), key=str) for db in (plain, several))
@@ -161,6 +151,76 @@ def test_wide_hops_are_shared(tmp_path: Path) -> None:
         for query in queries:
             assert _rows(several, query) == _rows(plain, query)
         assert several._hops.calls.tally.table[:, 0].min() > 0, "every worker was asked"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_conditions_hold_where_they_are_evaluated(tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    path = random_folder(tmp_path, seed=seed, partitions=1 + 2 * seed)
+    pool = ThreadPool(2 + seed % 3, faults=0.02, seed=seed)
+    with hoplite.open(path, read_only=True) as plain, Cluster(path, pool, split="always") as several:
+        for _ in range(60):
+            query, parameters = random_query(rng), random_parameters(rng)
+            assert outcome(several, query, parameters) == outcome(plain, query, parameters), (query, parameters)
+        assert several._hops.calls.tally.kinds[:2, 0].min() > 0, "workers were asked for hops and conditions"
+
+
+def test_explain_says_who_evaluates_and_profile_what_it_took(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = random_folder(tmp_path, seed=14, nodes=300, relationships=900)
+    start = "MATCH (a:N {id: 1})-[*1..6]-(b)"
+    owned = f"{start} WHERE b:N AND b.x > $p RETURN count(DISTINCT b)"
+    said = {
+        owned: "The owners of b evaluate: b.x > $p, b:N",
+        f"{start} WHERE b.x > a.x RETURN DISTINCT b": "This process evaluates: b.x > a.x (it reads a and b)",
+        f"{start} WHERE EXISTS {{ (b)-[:S]->() }} RETURN DISTINCT b": "(it has a subquery)",
+        f"{start} WHERE b.x > rand() RETURN DISTINCT b": "(rand differs from call to call)",
+        f"{start}-[r:S]->(c) WHERE r.w = 2 RETURN DISTINCT c.id": "The owners of r evaluate: r.w = 2",
+        "MATCH (a:N)-[r*1..6 {w: 2}]-(b) RETURN count(DISTINCT b)": "Workers that take a step evaluate: r.w = 2",
+    }
+    with Cluster(path, ThreadPool(2), split="always") as several:
+        for query, line in said.items():
+            assert line in several.explain(query, p=1), query
+        kinds = several.profile(owned, p=0).rsplit("Asked for", 1)[1].splitlines()[1:]
+        taken = {" ".join(line.split()[:-5]): int(line.split()[-1].replace(",", "")) for line in kinds}
+        assert taken["hops"] > 0
+        assert 0 < taken["conditions and values"] < 300, "a bit for each node comes back"
+    monkeypatch.setattr(placing, "WIDE_STEPS", 1)
+    with Cluster(path, ThreadPool(2)) as several:
+        assert "The owners of b evaluate for 4,096 rows or more: b.x > $p" in several.explain(owned, p=1)
+        several.register_function("my.twice(x :: INTEGER) :: INTEGER", lambda x: 2 * x)
+        explained = several.explain(f"{start} WHERE my.twice(b.x) > 1 RETURN DISTINCT b")
+        assert "This process evaluates: my.twice(b.x) > 1 (my.twice is a function of this process)" in explained
+
+
+def test_values_are_read_by_owners_where_this_process_has_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backend, "_FEWEST_ROWS", 10)
+    monkeypatch.setattr(placing, "WIDE_STEPS", 1)
+    path = random_folder(tmp_path, seed=15, nodes=300, relationships=900)
+    query = "MATCH (a:N {id: 1})-[*1..6]-(b) RETURN b.name + b.x AS c, count(DISTINCT b) AS d ORDER BY c"
+    with hoplite.open(path, read_only=True) as plain:
+        wanted = _rows(plain, query)
+    for memory, asked in (("1KB", True), ("1GB", False)):
+        with Cluster(path, ThreadPool(2), memory=memory) as several:
+            assert _rows(several, query) == wanted
+            assert (several._hops.calls.tally.kinds[1, 0] > 0) == asked
+            assert ("The owners of b evaluate" in several.explain(query)) == asked
+
+
+def test_clocks_and_limits_of_a_statement_hold_for_conditions(tmp_path: Path) -> None:
+    path = random_folder(tmp_path, seed=16, nodes=300, relationships=900)
+    start = "MATCH (a:N {id: 1})-[*1..6]-(b) "
+    with Cluster(path, ThreadPool(3), split="always", query_memory="200MB") as several:
+        clocks = "WITH DISTINCT b RETURN count(DISTINCT [b.x * 0, datetime(), time.transaction()]) AS c"
+        assert several.run(start + clocks).data() == [{"c": 1}]
+        with several.session(timeout=0.3) as session, pytest.raises(Neo4jError) as raised:
+            session.run(start + "WHERE size([i IN range(1, 200000000) WHERE i = b.x]) > 1 RETURN DISTINCT b").data()
+        assert "TransactionTimedOut" in raised.value.code
+        with pytest.raises(Neo4jError) as raised:
+            several.run(start + "WHERE size(reduce(t = [b.x], i IN range(1, 40) | t + t)) > 1 RETURN DISTINCT b").data()
+        assert "MemoryPoolOutOfMemory" in raised.value.code
+        assert several.run("MATCH (n:N {id: 1}) RETURN n.id AS id").data() == [{"id": 1}], "the workers are free again"
 
 
 def test_a_worker_that_dies_costs_time_alone(tmp_path: Path, split: Split) -> None:
@@ -283,8 +343,8 @@ def test_explain_says_where_and_profile_who(tmp_path: Path) -> None:
         assert "Runs: with its hops across 2 workers" in several.explain(
             "MATCH p = (a:N {id: 1})-[*1..6]->(b) RETURN p"
         )
-        assert "Runs: whole on one worker (conditions on each step are evaluated where it runs)" in several.explain(
-            "MATCH p = (a:N {id: 1})-[r*1..6]->(b) WHERE all(x IN r WHERE x.w > 1) RETURN p"
+        assert "Runs: whole on one worker (a condition on each step is evaluated where it runs: it has a subquery)" in (
+            several.explain("MATCH p = (a:N {id: 1}) ((x)-->(y) WHERE EXISTS { (y)-[:S]->() }){1,6} (b) RETURN p")
         )
         assert "Runs: in this process" in several.explain("CALL db.labels() YIELD label RETURN label")
         profile = several.profile(search)
@@ -335,7 +395,7 @@ def test_a_worker_loads_no_partition_but_its_own(tmp_path: Path) -> None:
         assert partition_of is not None
         owner = several._hops.owners.of(np.arange(len(partition_of)))
         for number, worker in enumerate(filter(None, pool._workers)):
-            loaded = {key[2] for key in worker._graph._delta.base._cache._held}  # type: ignore[attr-defined, index]
+            loaded = {key[2] for key in worker._graph._delta.base._cache._held}  # type: ignore[attr-defined]
             assert loaded == set(partition_of[owner == number].tolist())
 
 
