@@ -144,6 +144,11 @@ def needed_below(plan: lp.Plan, child: lp.Plan, needed: Names) -> Names:
             if into:
                 return (needed - {relationship}) | {from_node, to_node}
             return (needed - {relationship, to_node}) | {from_node}
+        case lp.GuidedExpand(source=source, steps=steps):
+            if child is not source:
+                return frozenset((steps[-1].hop.node,))
+            made = frozenset(name for step in steps for name in (step.hop.node, step.relationship))
+            return (needed - made) | names_of_matches(steps, ())
         case lp.DistinctExpand(from_node=from_node, to_node=to_node):
             return (needed - {to_node}) | {from_node}
         case lp.CountWalks(from_node=from_node, to_node=to_node, name=name):

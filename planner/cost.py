@@ -8,7 +8,7 @@ from typing import assert_never
 from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
-from hoplite.planner.parts import Traversal
+from hoplite.planner.parts import Term, Traversal
 from hoplite.planner.tree import children
 
 EQUALITY, COMPARISON, OTHER = 0.1, 0.3, 0.75  # the share of rows that a predicate keeps, by default
@@ -16,7 +16,7 @@ EQUALITY, COMPARISON, OTHER = 0.1, 0.3, 0.75  # the share of rows that a predica
 MANY_ROWS = 20.0  # the assumed length of a list, or number of rows from outside, that is not known
 
 
-def selectivity(predicate: ast.Expression) -> float:
+def selectivity(predicate: Term) -> float:
     """The share of rows that a predicate is expected to keep."""
     match predicate:
         case ast.Comparison(operators=("=",)) | ast.Binary(operator="IN"):
@@ -127,6 +127,7 @@ class Estimates:
                 lp.NodeIndexSeek()
                 | lp.NodeByIdSeek()
                 | lp.RelationshipIndexSeek()
+                | lp.GuidedExpand()
                 | lp.DistinctExpand()
                 | lp.CountWalks()
                 | lp.CountBranches()

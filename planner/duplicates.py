@@ -81,6 +81,7 @@ def _counts_rows(plan: lp.Plan, child: lp.Plan, above: Above) -> str:
             | lp.RelationshipTypeScan()
             | lp.RelationshipIndexSeek()
             | lp.Expand()
+            | lp.GuidedExpand()
             | lp.DistinctExpand()
             | lp.GetDegree()
             | lp.VarLengthExpand()

@@ -81,6 +81,7 @@ def describe(node: pp.Shown) -> Line:
         case (
             pp.Expand()
             | pp.ExpandInto()
+            | pp.GuidedExpand()
             | pp.DistinctExpand()
             | pp.CountWalks()
             | pp.CountBranches()
@@ -221,6 +222,7 @@ def _relationships(node: pp.RelationshipScan | pp.RelationshipSeek) -> Line:
 _Hops: TypeAlias = (
     pp.Expand
     | pp.ExpandInto
+    | pp.GuidedExpand
     | pp.DistinctExpand
     | pp.CountWalks
     | pp.CountBranches
@@ -243,6 +245,10 @@ def _hops(node: _Hops) -> Line:
         case pp.ExpandInto():
             pattern = _pattern(node.from_node, node.relationship, node.traversal, node.to_node)
             return Line("Expand(Into)", pattern, "one hop")
+        case pp.GuidedExpand(steps=steps, end_predicates=asked, ends=ends):
+            where = f"to ends where {' AND '.join(map(_term, asked))}" if asked else f"into {named(steps[-1].hop.node)}"
+            sides = "from both ends" if ends is not None or not asked else "forwards, then back"
+            return Line("Expand(Guided)", ", ".join(map(_match_step, steps)), f"guided {where}, {sides}")
         case pp.DistinctExpand(from_node=from_node, hops=hops, reason=reason):
             return Line("Expand(Pruning)", _chain(from_node, hops), f"frontier: {reason}")
         case pp.CountWalks(from_node=from_node, hops=hops):

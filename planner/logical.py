@@ -19,6 +19,7 @@ from hoplite.planner.parts import (
     Creation,
     Group,
     IndexCondition,
+    MatchHop,
     MatchStep,
     SingleAssignment,
     SortKey,
@@ -140,6 +141,22 @@ class Expand:
     into: bool = False
     keep: frozenset[str] | None = None
     stopped_early: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GuidedExpand:
+    """Follow a chain of relationships from a bound node to few ends: nodes that do not lead there may be left out.
+
+    The last hop may lead into a bound node. Otherwise `end_predicates` are what a filter above asks of its node, and
+    `ends` finds nodes that may satisfy them, if an index does. `keep` and `stopped_early` as in `Expand`.
+    """
+
+    source: Plan
+    steps: tuple[MatchHop, ...]
+    end_predicates: tuple[Term, ...]
+    ends: Plan | None
+    keep: frozenset[str] | None
+    stopped_early: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -643,6 +660,7 @@ Plan: TypeAlias = (
     | RelationshipTypeScan
     | RelationshipIndexSeek
     | Expand
+    | GuidedExpand
     | DistinctExpand
     | CountWalks
     | CountBranches

@@ -13,6 +13,7 @@ from hoplite.planner.rules.count_store import count_from_statistics
 from hoplite.planner.rules.degrees import degrees_instead_of_steps
 from hoplite.planner.rules.distinct_chains import chains_to_distinct_ends
 from hoplite.planner.rules.frontier import frontier_instead_of_trails
+from hoplite.planner.rules.guided_chains import guide_chains_by_ends
 from hoplite.planner.rules.guided_trails import guide_trails_by_filters
 from hoplite.planner.rules.limit import small_pieces_below_limit
 from hoplite.planner.rules.prune_columns import drop_unused_columns
@@ -32,6 +33,7 @@ RULES: tuple[Rule, ...] = (
     chains_to_distinct_ends,
     sort_and_limit_to_top,
     small_pieces_below_limit,
+    guide_chains_by_ends,
 )
 
 

@@ -93,7 +93,8 @@ class Branch:
 @dataclass(frozen=True, slots=True, eq=False)
 class MatchHop:
     """A relationship of a pattern whose matches are counted: from a bound node to a new one, with labels and predicates
-    as in `Branch`, or `into` a bound one. It must differ from those in `distinct_from`.
+    as in `Branch`, or `into` a bound one. It must differ from those in `distinct_from`. `to_few`: so few nodes satisfy
+    the predicates that it pays to find out first which nodes before it lead to them.
     """
 
     from_node: str
@@ -102,6 +103,7 @@ class MatchHop:
     into: bool
     labels: tuple[str, ...] = ()
     distinct_from: tuple[str, ...] = ()
+    to_few: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,6 +20,7 @@ from hoplite.planner.parts import (
     Creation,
     Group,
     IndexCondition,
+    MatchHop,
     MatchStep,
     PhysicalPlan,
     SingleAssignment,
@@ -175,6 +176,20 @@ class ExpandInto(PhysicalPlan):
     to_node: str
     traversal: Traversal
     keep: frozenset[str] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GuidedExpand(PhysicalPlan):
+    """Follow a chain of relationships to the nodes that `ends` finds, to ends that a filter above lets through, or into
+    a bound node. `keep` and `small_pieces` as in `Expand`.
+    """
+
+    source: Plan
+    steps: tuple[MatchHop, ...]
+    end_predicates: tuple[Term, ...]
+    ends: Plan | None
+    keep: frozenset[str] | None
+    small_pieces: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -726,6 +741,7 @@ Plan: TypeAlias = (
     | RelationshipSeek
     | Expand
     | ExpandInto
+    | GuidedExpand
     | DistinctExpand
     | CountWalks
     | CountBranches

@@ -40,6 +40,7 @@ _TOUCHING = (
     pp.RelationshipSeek,
     pp.Expand,
     pp.ExpandInto,
+    pp.GuidedExpand,
     pp.DistinctExpand,
     pp.CountWalks,
     pp.CountBranches,

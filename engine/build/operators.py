@@ -22,6 +22,7 @@ from hoplite.engine.operators import (
     degrees,
     distinct_ends,
     expand,
+    guided,
     load_csv,
     matches,
     paths,
@@ -114,6 +115,7 @@ class OperatorBuilder:
             case (
                 pp.Expand()
                 | pp.ExpandInto()
+                | pp.GuidedExpand()
                 | pp.DistinctExpand()
                 | pp.CountWalks()
                 | pp.CountBranches()
@@ -209,6 +211,8 @@ class OperatorBuilder:
             case pp.ExpandInto(from_node=start, relationship=relationship, to_node=end, traversal=traversal):
                 source = self.build(plan.source)
                 return expand.ExpandInto(source, start, relationship, end, traversal, plan.keep)
+            case pp.GuidedExpand():
+                return self._guided(plan)
             case pp.DistinctExpand():
                 return self._chain(plan)
             case pp.CountWalks(from_node=start, to_node=to_node, name=name):
@@ -246,6 +250,12 @@ class OperatorBuilder:
             case _:
                 assert_never(plan)
 
+    def _guided(self, plan: pp.GuidedExpand) -> guided.GuidedExpand:
+        steps, asked = tuple(map(self._match_hop, plan.steps)), self.terms(plan.end_predicates)
+        ends = None if plan.ends is None else self.build(plan.ends)
+        piece = SMALL_BATCH if plan.small_pieces else LARGEST_BATCH
+        return guided.GuidedExpand(self.build(plan.source), steps, asked, ends, plan.keep, piece)
+
     def _chain(self, plan: pp.DistinctExpand) -> chains.DistinctExpand:
         source, hops = self.build(plan.source), self._hops(plan.hops)
         chain = chains.DistinctExpand(source, plan.from_node, plan.to_node, hops, plan.keep, plan.merged)
@@ -259,10 +269,13 @@ class OperatorBuilder:
         )
 
     def _match_step(self, step: MatchHop | MatchCheck) -> matches.MatchHop | MatchCheck:
-        if isinstance(step, MatchCheck):
-            return step
+        return step if isinstance(step, MatchCheck) else self._match_hop(step)
+
+    def _match_hop(self, step: MatchHop) -> matches.MatchHop:
         hop = self._hop(step.hop)
-        return matches.MatchHop(step.from_node, step.relationship, hop, step.into, step.labels, step.distinct_from)
+        return matches.MatchHop(
+            step.from_node, step.relationship, hop, step.into, step.labels, step.distinct_from, step.to_few
+        )
 
     def _hops(self, hops: tuple[ChainHop, ...]) -> tuple[chains.ChainHop, ...]:
         return tuple(map(self._hop, hops))
@@ -466,6 +479,7 @@ _Finding: TypeAlias = (
 _Following: TypeAlias = (
     pp.Expand
     | pp.ExpandInto
+    | pp.GuidedExpand
     | pp.DistinctExpand
     | pp.CountWalks
     | pp.CountBranches

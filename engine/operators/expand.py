@@ -110,8 +110,8 @@ class Expand(Operator):
         for incoming in self.source.run(context, argument):
             nodes = node_positions(incoming, self.from_node)
             batch = used_columns(incoming, self.keep)
-            if context.writer is not None and batch.row_count <= _FEW_ROWS:
-                yield from self._extended(batch, _few_steps(context, nodes, self.traversal))
+            if is_between_writes(context, batch.row_count):
+                yield from self._extended(batch, few_steps(context, nodes, self.traversal))
                 continue
             hop = hop or make_hop(context, self.traversal)
             for steps in hops.expand_chunks(hop, nodes, self.piece, relationships=names_relationship):
@@ -134,7 +134,12 @@ def used_columns(batch: Batch, keep: frozenset[str] | None) -> Batch:
     return batch.only([name for name in batch.columns if name in keep or name == ROW])
 
 
-def _few_steps(context: Execution, nodes: Int64s, traversal: Traversal) -> Steps:
+def is_between_writes(context: Execution, row_count: int) -> bool:
+    """Whether a statement that writes follows relationships from so few rows that `few_steps` is cheaper."""
+    return context.writer is not None and row_count <= _FEW_ROWS
+
+
+def few_steps(context: Execution, nodes: Int64s, traversal: Traversal) -> Steps:
     """A hop from a few nodes between writes, read from the delta directly instead of building its arrays."""
     codes, direction = hops.type_codes(context.graph, traversal.types), traversal.direction
     wanted = None if codes is None else codes.tolist()
@@ -178,8 +183,8 @@ class ExpandInto(Operator):
         for batch in self.source.run(context, argument):
             context.check_time()
             sources, targets = node_positions(batch, self.from_node), node_positions(batch, self.to_node)
-            if context.writer is not None and batch.row_count <= _FEW_ROWS:
-                steps = _few_steps(context, sources, self.traversal)
+            if is_between_writes(context, batch.row_count):
+                steps = few_steps(context, sources, self.traversal)
                 there = steps.neighbours == targets[steps.row]
                 rows, relationships = steps.row[there], steps.relationships[there]
             else:

@@ -4,6 +4,7 @@ branches that hang from a single node become its weight.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -23,6 +24,9 @@ from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.parts import MatchCheck, Traversal
 from hoplite.values.columns import Bools, Column, Int64s, Integers, Nodes
 
+_LONG_WAY = 3  # hops to few nodes, from which nodes that do not lead there are left out
+_FEW_NODES = 64  # if no more than these are on the way, it does not pay
+
 
 @dataclass(slots=True, eq=False)
 class MatchHop:
@@ -34,6 +38,7 @@ class MatchHop:
     into: bool
     labels: tuple[str, ...]
     distinct_from: tuple[str, ...]
+    to_few: bool
 
     @property
     def to_node(self) -> str:
@@ -162,7 +167,11 @@ class _Weighing:
         self.numbers: dict[str, int] = {}  # rows of weights, by variable
         for name, step in self._hops.items():
             if name in self._branches or step.hop.predicates or self._labels(step):
-                self.numbers[name] = len(self.numbers)
+                self._number(name)
+        self._few = [name for name, step in self._hops.items() if step.to_few and len(self._way(name)) >= _LONG_WAY]
+        for name in self._few:
+            for before in self._way(name):
+                self._number(before)
         self.given = {self._start(name) for name in self.numbers}
         node_count = 0
         if self.numbers:
@@ -176,6 +185,33 @@ class _Weighing:
         reached = {name: np.unique(nodes[nodes >= 0]) for name, nodes in given.items() if name in self.given}
         for name in self.numbers:
             self._reach(name, reached)
+        for name in self._few:
+            self._leave_out(name, reached)
+
+    def _number(self, name: str) -> None:
+        self.numbers.setdefault(name, len(self.numbers))
+
+    def _way(self, name: str) -> list[str]:
+        """The variables on the way to one, from its end on."""
+        way = []
+        while name in self._hops:
+            way.append(name)
+            name = self._hops[name].from_node
+        return way
+
+    def _leave_out(self, name: str, reached: dict[str, Int64s]) -> None:
+        """A node that leads to none of the few nodes of a variable has no weight."""
+        way = self._way(name)
+        if max(len(reached[before]) for before in way[1:]) <= _FEW_NODES:
+            return
+        for node, before in itertools.pairwise(way):
+            traversal = self._hops[node].hop.traversal
+            hop = make_hop(self._context, traversal, both_adjacencies=True).turned()
+            check, backend = self._context.check_time, self._context.backend
+            leading = hops.neighbours_of_all(hop, reached[node], check=check, backend=backend)
+            is_left = ~np.isin(reached[before], leading, assume_unique=True)
+            self.weights[self.numbers[before], reached[before][is_left]] = 0
+            reached[before] = reached[before][~is_left]
 
     def _start(self, name: str) -> str:
         while name in self._hops:

@@ -8,7 +8,8 @@ demanded: a LIMIT passes through operators that stream rows, and is lost at thos
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias, assert_never
 
 from hoplite.grammar import ast
@@ -99,6 +100,8 @@ class _Plan:
                 return source * max(1.0, estimates.relationships((type_name,)) * EQUALITY)
             case pp.Expand() | pp.ExpandInto() | pp.Reach() | pp.Trails() | pp.ShortestTrails():
                 return source * self._hops(plan)
+            case pp.GuidedExpand():
+                return self._to_few_ends(plan)
             case pp.DistinctExpand(merged=merged):
                 return estimates.nodes(()) if merged else source * estimates.nodes(())
             case pp.CountMatches(end=str()):
@@ -189,16 +192,24 @@ class _Plan:
 
     def _partial_matches(self, plan: pp.CountMatches) -> float:
         """At most how many partial matches one step makes. A last hop to a new node is only summed over."""
-        labels: dict[str, tuple[str, ...]] = {name: (label,) for name, label in self._labels.items()}
         hops = [step for step in plan.steps if isinstance(step, MatchHop)]
-        rows = most = self._rows[id(plan.source)]
-        for hop in hops if hops[-1].into or plan.end is not None else hops[:-1]:
+        return max(self._along(plan.source, hops if hops[-1].into or plan.end is not None else hops[:-1]))
+
+    def _to_few_ends(self, plan: pp.GuidedExpand) -> float:
+        """Partial matches are made only where they lead to an end."""
+        *before, last = plan.steps
+        return self._along(plan.source, [*before, replace(last, into=True)])[-1]
+
+    def _along(self, source: pp.Plan, hops: Sequence[MatchHop]) -> list[float]:
+        """How many partial matches there are before the first hop, and after each."""
+        labels: dict[str, tuple[str, ...]] = {name: (label,) for name, label in self._labels.items()}
+        rows = [self._rows[id(source)]]
+        for hop in hops:
             degree = self._estimates.degree(labels.get(hop.from_node, ()), hop.hop.traversal)
-            rows *= min(degree, 1.0) if hop.into else degree
-            most = max(most, rows)
+            rows.append(rows[-1] * (min(degree, 1.0) if hop.into else degree))
             if not hop.into and hop.labels:
                 labels[hop.hop.node] = hop.labels
-        return most
+        return rows
 
     def _degree(self, plan: _Hops | pp.CountSteps) -> float:
         label = self._labels.get(plan.from_node)

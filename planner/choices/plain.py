@@ -43,6 +43,8 @@ def plain(plan: lp.Plan, physical_of: PhysicalOf) -> pp.Plan:
             | lp.ProjectPath()
         ):
             return _following(plan, physical_of(plan.source))
+        case lp.GuidedExpand():
+            return _guided(plan, physical_of)
         case lp.VarLengthExpand(pruning=True):
             return frontier(plan, physical_of)
         case lp.VarLengthExpand() | lp.Repeat() | lp.ShortestPath() | lp.StatefulShortestPath() | lp.SelectShortest():
@@ -293,6 +295,12 @@ def _rows(plan: _Rows, source: pp.Plan) -> pp.Plan:
             return pp.Results(source, columns)
         case _:
             assert_never(plan)
+
+
+def _guided(plan: lp.GuidedExpand, physical_of: PhysicalOf) -> pp.GuidedExpand:
+    ends = None if plan.ends is None else physical_of(plan.ends)
+    source = physical_of(plan.source)
+    return pp.GuidedExpand(source, plan.steps, plan.end_predicates, ends, plan.keep, plan.stopped_early)
 
 
 _PlansAndCalls: TypeAlias = (

@@ -22,6 +22,7 @@ from hoplite.grammar import ast
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
+from hoplite.planner.cost import EQUALITY, selectivity
 from hoplite.planner.parts import ChainHop, MatchCheck, MatchHop, MatchStep, PlannedSubquery, Term
 from hoplite.planner.variables import free_variables
 
@@ -96,12 +97,12 @@ class _Known:
                 check = _check(predicate)
                 if check is not None:
                     return {check.left, check.right} <= self._nodes
-                return len(free_variables(predicate)) == 1 and _never_fails(predicate)
+                return len(free_variables(predicate)) == 1 and never_fails(predicate)
             case _:
                 return False
 
 
-def _never_fails(predicate: Term) -> bool:
+def never_fails(predicate: Term) -> bool:
     """Whether a predicate has a value for any node: it is also asked of nodes that are in no match."""
     match predicate:
         case ast.HasLabels(operand=ast.Variable()):
@@ -113,9 +114,9 @@ def _never_fails(predicate: Term) -> bool:
         case ast.Binary(operator="STARTS WITH" | "ENDS WITH" | "CONTAINS", left=left, right=right):
             return _is_plain_value(left) and _is_plain_value(right)
         case ast.Binary(operator="AND" | "OR" | "XOR", left=left, right=right):
-            return _never_fails(left) and _never_fails(right)
+            return never_fails(left) and never_fails(right)
         case ast.Unary(operator="NOT", operand=operand):
-            return _never_fails(operand)
+            return never_fails(operand)
         case _:
             return False
 
@@ -195,7 +196,8 @@ def _asked(hop: MatchHop, predicate: Term) -> MatchHop:
         case ast.HasLabels(operand=ast.Variable(), labels=ast.LabelName(name=label)):
             return replace(hop, labels=tuple(dict.fromkeys((*hop.labels, label))))
         case _:
-            return replace(hop, hop=replace(hop.hop, predicates=(*hop.hop.predicates, predicate)))
+            asked = replace(hop.hop, predicates=(*hop.hop.predicates, predicate))
+            return replace(hop, hop=asked, to_few=hop.to_few or selectivity(predicate) <= EQUALITY)
 
 
 def _is_worth_it(steps: Sequence[MatchStep]) -> bool:

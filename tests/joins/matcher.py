@@ -92,6 +92,9 @@ def _holds(graph: Graph, predicate: Predicate, row: Row) -> bool | None:
     if predicate.kind == ">":
         x = None if left is None else graph.nodes[left].x
         return None if x is None else x > predicate.number
+    if predicate.kind in ("is", "in"):
+        wanted = (predicate.number, predicate.number + 2 * (predicate.kind == "in"))
+        return None if left is None else left in wanted
     right = row[predicate.right]
     match predicate.kind:
         case "<>" | "=":

@@ -76,10 +76,10 @@ class Chain:
 
 @dataclass(frozen=True)
 class Predicate:
-    """kind: `<>`, `=`, `<` between two nodes (`<` on x), `>` of x and a number, `there` or `missing` relationship, a
-    `way` over a node between."""
+    """kind: `<>`, `=`, `<` between two nodes (`<` on x), `>` of x and a number, `is` one node by its i or `in` one of
+    two, `there` or `missing` relationship, a `way` over a node between."""
 
-    kind: Literal["<>", "=", "<", ">", "there", "missing", "way"]
+    kind: Literal["<>", "=", "<", ">", "is", "in", "there", "missing", "way"]
     left: str
     right: str = ""
     number: int = 0
@@ -98,6 +98,10 @@ class Predicate:
                 return f"{self.left}.x < {self.right}.x"
             case ">":
                 return f"{self.left}.x > {self.number}"
+            case "is":
+                return f"{self.left}.i = {self.number}"
+            case "in":
+                return f"{self.left}.i IN [{self.number}, {self.number + 2}]"
             case _:
                 assert self.step is not None
                 pattern = f"({self.left}){self.step.text()}({self.right})"
@@ -189,10 +193,10 @@ class _Writer:
     nodes: list[str] = field(default_factory=list)
     steps: int = 0
 
-    def node(self) -> NodePattern:
+    def node(self, new: bool = False) -> NodePattern:
         random = self.random
         label = random.choice(LABELS) if random.random() < 0.35 else None
-        if self.nodes and random.random() < 0.5:
+        if self.nodes and not new and random.random() < 0.5:
             return NodePattern(random.choice(self.nodes), label)
         name = f"n{len(self.nodes)}"
         self.nodes.append(name)
@@ -216,10 +220,23 @@ class _Writer:
         predicates = tuple(self.predicate() for _ in range(random.choice((0, 0, 1, 2))))
         return Match(chains, predicates, optional)
 
+    def way_between(self) -> Match:
+        """A long chain whose two ends are among few nodes."""
+        random = self.random
+        steps = tuple(self.step(repeated=False) for _ in range(random.randint(2, 5)))
+        nodes = tuple(self.node(new=random.random() < 0.9) for _ in range(len(steps) + 1))
+        ends = [
+            Predicate(random.choice(("is", "in")), end.name, number=random.randint(0, 2))
+            for end in (nodes[0], nodes[-1])
+            if random.random() < 0.9
+        ]
+        others = [self.predicate() for _ in range(random.choice((0, 0, 0, 1)))]
+        return Match((Chain(nodes, steps),), (*ends, *others))
+
     def predicate(self) -> Predicate:
         random = self.random
         left, right = random.choice(self.nodes), random.choice(self.nodes)
-        match random.choice(("<>", "<>", "=", "<", ">", "there", "missing", "missing", "way")):
+        match random.choice(("<>", "<>", "=", "<", ">", "is", "in", "there", "missing", "missing", "way")):
             case "way":
                 steps = [self.step(repeated=False) for _ in range(2)]
                 first, second = (Step("", step.types, step.side) for step in steps)
@@ -227,11 +244,15 @@ class _Writer:
             case "there" | "missing" as kind:
                 step = self.step(repeated=False)
                 return Predicate(kind, left, right, step=Step("", step.types, step.side))
-            case ">":
-                return Predicate(">", left, number=random.randint(0, 2))
+            case ">" | "is" | "in" as kind:
+                return Predicate(kind, left, number=random.randint(0, 2))
             case "<>" | "=" | "<" as kind:
                 return Predicate(kind, left, right)
         raise AssertionError
+
+    def rows(self) -> Returned:
+        """Rows of a few nodes, which may occur more than once."""
+        return Returned(tuple(dict.fromkeys(self.random.choices(self.nodes, k=3))))
 
     def returned(self) -> Returned:
         random = self.random
@@ -254,7 +275,12 @@ class _Writer:
 def random_query(random: Random) -> Query:
     """One to four MATCH clauses that share names, and what is returned of them."""
     writer = _Writer(random)
-    matches = [writer.match(optional=False)]
+    if random.random() < 0.2:
+        matches = [writer.way_between()]
+        if random.random() < 0.6:
+            return Query(tuple(matches), writer.rows())
+    else:
+        matches = [writer.match(optional=False)]
     for _ in range(random.choice((0, 0, 1, 1, 2, 3))):
         matches.append(writer.match(optional=random.random() < 0.2))
     return Query(tuple(matches), writer.returned())

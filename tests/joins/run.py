@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 import hoplite
 from hoplite.engine.hops import numba_matches, numba_relations, threads
-from hoplite.engine.operators import branches
+from hoplite.engine.operators import branches, guided, matches
 from hoplite.planner import optimise
 from tests.joins.matcher import TooMany, answer
 from tests.joins.patterns import Graph, Query, random_graph, random_query
@@ -30,6 +30,9 @@ def as_if_large(seed: int) -> Iterator[None]:
     """Small graphs are treated as large ones are."""
     with (
         patch.object(branches, "_FEW_NODES", 1),
+        patch.object(guided, "_FEW_STEPS", seed % 3),
+        patch.object(matches, "_FEW_NODES", 0),
+        patch.object(matches, "_LONG_WAY", 2),
         patch.object(numba_matches, "_ALONE", 16),
         patch.object(numba_matches, "_FIRST_ROWS", 2),
         patch.object(numba_matches, "_FIRST_ROWS_BY_END", 2),
@@ -50,6 +53,8 @@ def without_rules() -> Iterator[None]:
 def database(graph: Graph, seed: int) -> hoplite.Database:
     """The graph in memory: in one partition or several, folded or partly in a delta, hops compiled or not."""
     db = hoplite.open(partitions=(1, 1, 3)[seed % 3], backend=("auto", "auto", "numba", "numba")[seed % 4])
+    if seed % 2:
+        db.run("CREATE INDEX FOR (n:A) ON (n.i)").consume()
     for number, node in enumerate(graph.nodes):
         labels = "".join(":" + label for label in sorted(node.labels))
         db.run(f"CREATE ({labels} {{i: $i, x: $x}})", i=number, x=node.x).consume()
