@@ -287,14 +287,20 @@ def show_named(source: Source, span: Span, word: Token, *names: Expression) -> S
     return Show(kind, None, names)
 
 
-def show_databases(source: Source, span: Span, *words: Token) -> Show:
-    if len(words) == 1:
-        return Show("DATABASES")
-    first, second = words
-    if first.word == "DATABASE":
-        name = ast.Literal(name_of(second), Span(second.start, second.end))
-        return Show("DATABASES", None, (name,))
-    return Show("DATABASES", first.word)
+def database_name(source: Source, span: Span, *parts: Token) -> ast.Literal:
+    return ast.Literal(".".join(map(name_of, parts)), span)
+
+
+def show_databases(source: Source, span: Span, word: Token, named: Token | Expression | None = None) -> Show:
+    if isinstance(named, Token):  # SHOW DEFAULT DATABASE, SHOW HOME DATABASE
+        return Show("DATABASES", word.word)
+    return Show("DATABASES", None, () if named is None else (named,))
+
+
+def show_users(source: Source, span: Span, word: Token, more: Token | None) -> Show:
+    if word.word == "CURRENT":
+        return Show("USERS", "CURRENT")
+    return Show("USERS", None if more is None else "WITH AUTH")
 
 
 def show_all(source: Source, span: Span, sign: Token) -> ast.Projection:

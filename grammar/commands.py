@@ -7,10 +7,13 @@ Forms that Neo4j no longer accepts are refused with its messages.
 from __future__ import annotations
 
 from hoplite.errors import CypherError, syntax_error
+from hoplite.gql_status import because
 from hoplite.grammar.ast import Span
 from hoplite.grammar.statement import Administration
 from hoplite.grammar.tokens import Token
+from hoplite.lazy import lazy_pattern
 
+_PLAIN_WORD = lazy_pattern(r"\w+")
 _SERVER_WORDS = {
     "GRANT": None,
     "DENY": None,
@@ -27,9 +30,10 @@ _SERVER_WORDS = {
     "DROP": ("USER", "ROLE", "DATABASE", "COMPOSITE", "ALIAS", "SERVER"),
     "SHOW": (
         *("USER", "USERS", "ROLE", "ROLES", "PRIVILEGE", "PRIVILEGES", "SERVER", "SERVERS"),
-        *("ALIAS", "ALIASES", "SUPPORTED", "CURRENT", "POPULATED"),
+        *("ALIAS", "ALIASES", "SUPPORTED", "POPULATED", "ALL"),
     ),
 }
+_SHOWN_ALL = frozenset(["ROLE", "ROLES", "PRIVILEGE", "PRIVILEGES"])
 _OPENERS = frozenset(["=", "(", ".", ":"])
 
 
@@ -48,12 +52,21 @@ def server_command(tokens: list[Token]) -> Administration | None:
     second = 3 if replaces else 1
     if len(tokens) <= second or (seconds is not None and words[second] not in seconds):
         return None
-    if words[0] == "SHOW" and words[1] == "USER" and words[2:3] == ["DEFINED"]:
+    if words[0] == "SHOW" and not _shows_privileges(tokens, words):
         return None
     if seconds is not None and len(tokens) > second + 1 and tokens[second + 1].text in _OPENERS:
         return None
     name = " ".join(words[:1] if seconds is None else (words[0], words[second]))
     return Administration(name, Span(tokens[0].start, tokens[-1].end))
+
+
+def _shows_privileges(tokens: list[Token], words: list[str]) -> bool:
+    """Whether a SHOW is about roles and privileges, and so neither `SHOW USERS` nor `SHOW USER DEFINED FUNCTIONS`."""
+    if words[1] == "ALL":
+        return words[2] in _SHOWN_ALL
+    if words[1] in ("USER", "USERS"):
+        return words[2] != "DEFINED" and any(token.text.upper() in ("PRIVILEGE", "PRIVILEGES") for token in tokens[2:])
+    return True
 
 
 def refuse_incomplete(text: str, tokens: list[Token]) -> None:
@@ -63,6 +76,27 @@ def refuse_incomplete(text: str, tokens: list[Token]) -> None:
         raise syntax_error("Invalid input '': expected a name", text, len(text))
     if words[0] == "SHOW" and words[1:] in (["ALIAS"], ["ALIASES"]):
         raise syntax_error("Invalid input '': expected a database name, a parameter or 'FOR'", text, len(text))
+
+
+def refuse_option_values(text: str, tokens: list[Token]) -> None:
+    """Raise Neo4j's error for `CYPHER runtime='slotted'`: the value of an option is a plain word, up to a space."""
+    start = next((index for index, token in enumerate(tokens) if token.word not in ("EXPLAIN", "PROFILE")), 0)
+    if tokens[start].word != "CYPHER":
+        return
+    start += 1 + (tokens[start + 1].word in ("integer", "float"))
+    while tokens[start + 1 : start + 2] and tokens[start + 1].text == "=" and start + 2 < len(tokens):
+        value = tokens[start + 2]
+        written = text[value.start :].split(maxsplit=1)[:1]
+        if written and not _PLAIN_WORD.fullmatch(written[0]):
+            raise _unknown_option_value(text, value.start, written[0])
+        start += 3
+
+
+def _unknown_option_value(text: str, place: int, written: str) -> CypherError:
+    line, column = text.count("\n", 0, place) + 1, place - text.rfind("\n", 0, place)
+    shown = written.replace("\\", "\\\\").replace("'", "\\'").replace('"', '\\"')
+    message = f'Encountered " <UNKNOWN> "{shown}"" at line {line}, column {column}.\n\nWas expecting:\n\n<IDENTIFIER> ...\n    '
+    return syntax_error(message, text, place, because("42I47", message))
 
 
 def refuse_old_forms(text: str, tokens: list[Token]) -> None:

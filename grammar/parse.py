@@ -15,7 +15,7 @@ from hoplite.allowance import check_time
 from hoplite.errors import SYNTAX_ERROR, CypherError
 from hoplite.grammar.ast import Span
 from hoplite.grammar.build import Action, action
-from hoplite.grammar.commands import refuse_incomplete, refuse_old_forms, server_command
+from hoplite.grammar.commands import refuse_incomplete, refuse_old_forms, refuse_option_values, server_command
 from hoplite.grammar.constants import FEWEST_CHARACTERS
 from hoplite.grammar.depth import check_depth, most_levels
 from hoplite.grammar.limits import TextLimitReached, TextLimits, too_deep, too_long
@@ -139,6 +139,7 @@ def _parse(text: str, constants: bool, limits: TextLimits) -> Statement:
             token.start, token.end = offsets[token.start], offsets[token.end]
     if all(token.word in ("EXPLAIN", "PROFILE", "CYPHER", "integer", END) for token in tokens):
         raise end_of_input(text, tokens)
+    refuse_option_values(text, tokens)
     refuse_old_forms(text, tokens)
     command = server_command(tokens)
     if command is not None:

@@ -23,6 +23,12 @@ _PROCEDURES = "name description mode worksOnSystem"
 _DATABASES = (
     "name type aliases access address role writer requestedStatus currentStatus statusMessage default home constituents"
 )
+# All columns in the order of YIELD *.
+_ALL_OF_DATABASES = (
+    "name type aliases access databaseID serverID address role writer requestedStatus currentStatus statusMessage "
+    "default home currentPrimariesCount currentSecondariesCount requestedPrimariesCount requestedSecondariesCount "
+    "creationTime lastStartTime lastStopTime store lastCommittedTxn replicationLag constituents options"
+)
 _SETTINGS = "name value isDynamic defaultValue description"
 _TRANSACTIONS = (
     "database transactionId currentQueryId connectionId clientAddress username currentQuery startTime status "
@@ -60,16 +66,16 @@ SHOWN: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (
             "DATABASES",
             _DATABASES,
-            "databaseID serverID requestedPrimariesCount requestedSecondariesCount currentPrimariesCount "
-            "currentSecondariesCount creationTime lastStartTime lastStopTime store lastCommittedTxn replicationLag "
-            "options",
+            " ".join(name for name in _ALL_OF_DATABASES.split() if name not in _DATABASES.split()),
         ),
         ("SETTINGS", _SETTINGS, "startupValue isExplicitlySet validValues isDeprecated"),
+        ("USERS", "user roles passwordChangeRequired suspended home", "provider auth"),
         ("TRANSACTIONS", _TRANSACTIONS, _MORE_ABOUT_TRANSACTIONS),
         ("TERMINATE TRANSACTIONS", "transactionId username message", ""),
     )
 }
 
+_IN_ORDER = {"DATABASES": tuple(_ALL_OF_DATABASES.split()), "TRANSACTIONS": tuple(_ALL_OF_TRANSACTIONS.split())}
 
 JOINABLE = ("TRANSACTIONS", "TERMINATE TRANSACTIONS")
 """What may stand with others of its kind in one statement."""
@@ -80,13 +86,16 @@ def shown_columns(show: Show) -> tuple[tuple[str, ...], tuple[str, ...]]:
     plain, more = SHOWN[show.kind]
     if show.kind == "DATABASES" and show.qualifier is not None:  # SHOW DEFAULT DATABASE, SHOW HOME DATABASE
         plain = tuple(name for name in plain if name not in ("default", "home"))
+    if show.kind == "USERS":
+        return ((*plain, *more) if show.qualifier == "WITH AUTH" else plain), ()
     return plain, more
 
 
 def every_column(show: Show) -> tuple[str, ...]:
     """All columns of a SHOW, in the order of YIELD *."""
     plain, more = shown_columns(show)
-    return tuple(_ALL_OF_TRANSACTIONS.split()) if show.kind == "TRANSACTIONS" else (*plain, *more)
+    known = {*plain, *more}
+    return tuple(name for name in _IN_ORDER.get(show.kind, (*plain, *more)) if name in known)
 
 
 def plan_show(show: Show, builder: Builder) -> Built:

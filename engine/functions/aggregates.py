@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.engine.context import RowError
-from hoplite.engine.functions.group_states import SAFE_FLOAT, Aggregation, Float64s, grown, present, row_error
+from hoplite.engine.functions.group_states import SAFE_FLOAT, Aggregation, Float64s, grown, in_order, present, row_error
 from hoplite.engine.functions.registry import AGGREGATES, Aggregate
 from hoplite.engine.functions.statistics import Percentile, StandardDeviation
 from hoplite.engine.grouping import ColumnEncoder, Grouping, distinct
@@ -225,24 +225,23 @@ def _added(left: Duration, right: Duration) -> Duration:
 
 
 class Average:
-    """avg, always a float. A second column, if there is one, says how many rows each row stands for.
+    """avg, always a float: a running mean in the order of rows, as in Neo4j, whose last digits depend on it.
 
-    Sum / count, or a running mean (as in Neo4j) once a value is so large that sums might overflow. Infinities and NaN
-    are summed separately: if there are any, their sum is the average.
+    A second column, if there is one, says how many rows each row stands for: then sum / count, or a running mean once a
+    value is so large that sums might overflow. Infinities and NaN are summed separately: if there are any, their sum is
+    the average.
     """
 
     def __init__(self, argument: str) -> None:
         self._argument = argument
         self._counts = np.zeros(16, np.int64)
-        self._sums = np.zeros(16, np.float64)
-        self._means: Float64s | None = None
+        self._means = np.zeros(16, np.float64)
+        self._weighted_sums: Float64s | None = None
         self._beyond: dict[int, float] = {}
         self._durations: dict[int, list[float]] = {}
 
     def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
-        self._counts, self._sums = grown(self._counts, group_count), grown(self._sums, group_count)
-        if self._means is not None:
-            self._means = grown(self._means, group_count)
+        self._counts, self._means = grown(self._counts, group_count), grown(self._means, group_count)
         groups, column, rows = present(groups, columns[0])
         if len(column) == 0:
             return
@@ -250,20 +249,39 @@ class Average:
         for given in columns[1:]:
             assert isinstance(given, Integers)
             weights = given.values if rows is None else given.values[rows]
-        if isinstance(column, Integers | Floats) and self._means is None and not self._durations:
+        if isinstance(column, Integers | Floats) and not self._durations:
             values = column.values.astype(np.float64)
-            if bool((np.abs(values) < SAFE_FLOAT).all()):
-                np.add.at(self._sums, groups, values if weights is None else values * weights)
-                if weights is None:
-                    self._counts[:group_count] += np.bincount(groups, minlength=group_count)
-                else:
-                    np.add.at(self._counts, groups, weights)
+            if weights is None and bool(np.isfinite(values).all()):
+                in_order(groups, values, self._add_to_each, self._add_all)
+                return
+            if weights is not None and bool((np.abs(values) < SAFE_FLOAT).all()):
+                self._add_weighted(groups, group_count, values, weights)
                 return
         self._update_rows(groups, column, rows, [1] * len(column) if weights is None else weights.tolist())
 
+    def _add_to_each(self, groups: Int64s, values: Float64s) -> None:
+        self._counts[groups] += 1
+        with np.errstate(invalid="ignore", over="ignore"):
+            self._means[groups] += (values - self._means[groups]) / self._counts[groups]
+
+    def _add_all(self, group: int, values: list[float]) -> None:
+        count, mean = int(self._counts[group]), float(self._means[group])
+        for value in values:
+            count += 1
+            mean += (value - mean) / count
+        self._counts[group], self._means[group] = count, mean
+
+    def _add_weighted(self, groups: Int64s, group_count: int, values: Float64s, weights: Int64s) -> None:
+        if self._weighted_sums is None:
+            self._weighted_sums = self._means * self._counts
+        self._weighted_sums = grown(self._weighted_sums, group_count)
+        np.add.at(self._weighted_sums, groups, values * weights)
+        np.add.at(self._counts, groups, weights)
+
     def _update_rows(self, groups: Int64s, column: Column, rows: Int64s | None, weights: list[int]) -> None:
-        if self._means is None:
-            self._means = self._sums / np.maximum(self._counts, 1)
+        if self._weighted_sums is not None:
+            self._means = grown(self._weighted_sums, len(self._counts)) / np.maximum(self._counts, 1)
+            self._weighted_sums = None
         for index, (group, value, weight) in enumerate(zip(groups.tolist(), column.objects(), weights, strict=True)):
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if not is_number and not isinstance(value, Duration):
@@ -286,8 +304,8 @@ class Average:
 
     def finish(self, group_count: int) -> Column:
         counts = grown(self._counts, group_count)[:group_count]
-        if self._means is None:
-            means = grown(self._sums, group_count)[:group_count] / np.maximum(counts, 1)
+        if self._weighted_sums is not None:
+            means = grown(self._weighted_sums, group_count)[:group_count] / np.maximum(counts, 1)
         else:
             means = grown(self._means, group_count)[:group_count].copy()
         for group, total in self._beyond.items():

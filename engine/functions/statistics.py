@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hoplite.engine.context import RowError
 from hoplite.engine.expressions.java import class_name
-from hoplite.engine.functions.group_states import SAFE_FLOAT, Float64s, grown, present, row_error
+from hoplite.engine.functions.group_states import Float64s, grown, in_order, present, row_error
 from hoplite.engine.ordering import float_order
 from hoplite.errors import argument_error, type_error
 from hoplite.gql_status import status
@@ -38,7 +38,7 @@ def _numbers_of(name: str, argument: str, column: Column, rows: Int64s | None) -
 
 
 class StandardDeviation:
-    """stDev and stDevP: count, mean and sum of squared differences per group; batches are merged by Chan's formula."""
+    """stDev and stDevP: count, mean and sum of squared differences per group, by Welford's formula as in Neo4j."""
 
     def __init__(self, argument: str, population: bool) -> None:
         self._argument = argument
@@ -54,31 +54,24 @@ class StandardDeviation:
         name = "STDEVP" if self._population else "STDEV"
         numbers = _numbers_of(name, self._argument, column, rows)
         values = numbers.values.astype(np.float64)
-        if bool((np.abs(values) < SAFE_FLOAT).all()):
-            self._merge(groups, values)
-        else:
-            self._update_rows(groups, values)
+        in_order(groups, values, self._add_to_each, self._add_all)
 
-    def _merge(self, groups: Int64s, values: Float64s) -> None:
-        size = len(self._counts)
-        counts = np.bincount(groups, minlength=size)
-        means = np.bincount(groups, weights=values, minlength=size) / np.maximum(counts, 1)
-        squares = np.bincount(groups, weights=(values - means[groups]) ** 2, minlength=size)
-        totals = np.maximum(self._counts + counts, 1)
-        shift = means - self._means
-        touched = counts > 0  # in other groups, a mean that is not finite must stay as it is
+    def _add_to_each(self, groups: Int64s, values: Float64s) -> None:
+        self._counts[groups] += 1
+        means = self._means[groups]
         with np.errstate(invalid="ignore", over="ignore"):
-            self._squares += np.where(touched, squares + shift * shift * self._counts * counts / totals, 0.0)
-            self._means += np.where(touched, shift * counts / totals, 0.0)
-        self._counts += counts
+            shifted = means + (values - means) / self._counts[groups]
+            self._squares[groups] += (values - means) * (values - shifted)
+        self._means[groups] = shifted
 
-    def _update_rows(self, groups: Int64s, values: Float64s) -> None:
-        for group, value in zip(groups.tolist(), values.tolist(), strict=True):
-            self._counts[group] += 1
-            mean = float(self._means[group])
-            shifted = mean + (value - mean) / int(self._counts[group])
-            self._squares[group] += (value - mean) * (value - shifted)
-            self._means[group] = shifted
+    def _add_all(self, group: int, values: list[float]) -> None:
+        count, mean, squares = int(self._counts[group]), float(self._means[group]), float(self._squares[group])
+        for value in values:
+            count += 1
+            shifted = mean + (value - mean) / count
+            squares += (value - mean) * (value - shifted)
+            mean = shifted
+        self._counts[group], self._means[group], self._squares[group] = count, mean, squares
 
     def finish(self, group_count: int) -> Column:
         counts = grown(self._counts, group_count)[:group_count]

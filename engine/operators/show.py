@@ -61,6 +61,9 @@ class Show(Operator):
             return None
         wanted: set[Any] = set()
         for value in names:
+            if self.kind == "DATABASES":
+                wanted.add(_database_name(value))
+                continue
             if not _names_something(value):
                 raise type_error(f"Expected a string or a list of strings, but got: {describe(value)}")
             wanted.update(value if isinstance(value, list) else [value])
@@ -68,6 +71,12 @@ class Show(Operator):
             message = "Missing transaction id to terminate, the transaction id can be found using `SHOW TRANSACTIONS`."
             raise CypherError(SEMANTIC_ERROR, message)
         return wanted
+
+
+def _database_name(value: object) -> str:
+    if not isinstance(value, str):
+        raise type_error(f"Expected the name of a database to have type String but was {describe(value)}")
+    return value.lower()
 
 
 def _names_something(value: object) -> bool:
@@ -207,11 +216,19 @@ def _databases(context: Execution, which: str | None) -> Rows:
         "currentStatus": "online",
         "statusMessage": "",
         "constituents": [],
+        "currentPrimariesCount": 1,
+        "currentSecondariesCount": 0,
+        "replicationLag": 0,
+        "options": {},
     }
     user_database = {"name": "neo4j", "default": True, "home": True, **shared}
     if which is not None:  # DEFAULT or HOME
         return [user_database]
     return [user_database, {"name": "system", "default": False, "home": False, **shared, "type": "system"}]
+
+
+def _users(context: Execution, _: str | None) -> Rows:
+    return []  # whoever opens the database may do everything
 
 
 def _settings(context: Execution, _: str | None) -> Rows:
@@ -270,5 +287,6 @@ _KINDS: dict[str, Callable[[Execution, str | None], Rows]] = {
     "PROCEDURES": _procedures,
     "DATABASES": _databases,
     "SETTINGS": _settings,
+    "USERS": _users,
     "TRANSACTIONS": _transactions,
 }

@@ -151,7 +151,7 @@ def _command(
         columns=tuple(columns),
         types=tuple(columns.values()),
         notifications=command_notifications(statement, text, catalogue),
-        query_type="s" if schema or (isinstance(body, Show) and body.kind == "DATABASES") else "r",
+        query_type="s" if schema or (isinstance(body, Show) and body.kind in ("DATABASES", "USERS")) else "r",
         writes=schema,
     )
 

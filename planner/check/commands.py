@@ -144,7 +144,7 @@ def _check_yield(check: Check, show: Show, yielded: ast.Projection, every: Colum
         assert isinstance(item.expression, ast.Variable)
         name = item.expression.name
         if name not in every:
-            if show.kind == "DATABASES":
+            if show.kind in ("DATABASES", "USERS"):
                 raise check.error(f"Variable `{name}` not defined", item.expression.span.start)
             message = f"Trying to YIELD non-existing column: `{name}`"
             cause = because("22N04", name, "column name", alternatives(list(every)))

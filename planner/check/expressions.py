@@ -361,7 +361,7 @@ def _call(check: Check, call: ast.FunctionCall, scope: Scope, place: Place) -> T
         bare_name = call.name.rpartition(".")[2]
         raise check.error(f"Invalid use of DISTINCT with function '{bare_name}'", call.span.start)
     if check.is_aggregate(call):
-        _forbid_misplaced(check, call, place)
+        forbid_misplaced(check, call, place)
         for argument in call.arguments:
             _check_aggregated(check, argument)
     if name == "normalize" and len(call.arguments) == 2 and isinstance(call.arguments[1], ast.Variable):
@@ -409,7 +409,8 @@ def _exists(check: Check, call: ast.FunctionCall, scope: Scope, place: Place) ->
     return BOOLEANS
 
 
-def _forbid_misplaced(check: Check, call: ast.FunctionCall, place: Place) -> None:
+def forbid_misplaced(check: Check, call: ast.FunctionCall, place: Place) -> None:
+    """Raise if an aggregate is called where none may be."""
     if not place.aggregates:
         message = f"Invalid use of aggregating function {call.name}(...) in this context"
         raise check.error(message, call.span.start)

@@ -15,7 +15,7 @@ from hoplite.gql_status import LARGEST, because, server_fault
 from hoplite.grammar import ast
 from hoplite.grammar.tree import children, transform, walk
 from hoplite.lazy_dataclass import dataclass
-from hoplite.planner.check.expressions import PROJECTED, VALUE, check_predicate, type_of
+from hoplite.planner.check.expressions import PROJECTED, VALUE, check_predicate, forbid_misplaced, type_of
 from hoplite.planner.check.functions import aggregates_in
 from hoplite.planner.check.render import source
 from hoplite.planner.check.scopes import Guard, Scope
@@ -134,11 +134,13 @@ def _check_order(
     dropped = frozenset(before.visible().keys() - after.visible().keys())
     for expression in expressions:
         narrow = _by_column(expression, projection)
+        _forbid_aggregates_over_lists(check, narrow)
         _forbid_left_behind(check, narrow, before, after)
         type_of(check, narrow, Scope({}, after, dropped=dropped), PROJECTED)
         _forbid_new_aggregates(check, narrow)
     if predicate is not None:
         narrow = _by_column(predicate, projection)
+        _forbid_aggregates_over_lists(check, narrow)
         _forbid_left_behind(check, narrow, before, after)
         check_predicate(check, narrow, Scope({}, after, dropped=dropped))
 
@@ -172,6 +174,24 @@ def _forbid_left_behind(check: Check, expression: ast.Expression, before: Scope,
     for variable in free_variables(expression, frozenset()):
         if after.find(variable.name) is None and before.find(variable.name) is not None:
             raise check.dropped(variable)
+
+
+def _forbid_aggregates_over_lists(check: Check, expression: ast.Expression) -> None:
+    """Raise for `[x IN list | sum(n.k)]`, which is an error wherever it stands, whatever its names are."""
+    for node in walk(expression, not_below=(ast.SubqueryExpression,)):
+        match node:
+            case ast.ListComprehension(predicate=predicate, result=result):
+                inner = (predicate, result)
+            case ast.Quantifier(predicate=predicate):
+                inner = (predicate, None)
+            case ast.Reduce(step=step):
+                inner = (step, None)
+            case _:
+                continue
+        for part in inner:
+            for found in () if part is None else aggregates_in(check, part):
+                if isinstance(found, ast.FunctionCall):
+                    forbid_misplaced(check, found, VALUE)
 
 
 def _forbid_new_aggregates(check: Check, expression: ast.Expression) -> None:
@@ -220,32 +240,70 @@ def check_count(check: Check, expression: ast.Expression, keyword: str, kind: st
     for variable in free_variables(expression, frozenset()):
         raise check.error_at(f"It is not allowed to refer to variables in {keyword}, {static}", variable)
     types = type_of(check, expression, Scope(), VALUE)
-    literal, shown = _literal_value(check, expression)
-    if literal is not _NOT_A_LITERAL:
+    literal = _constant(check, expression, folded=kind == "non-negative")
+    if literal is not None:
         least = 0 if kind == "non-negative" else 1
-        if isinstance(literal, int) and not isinstance(literal, bool) and literal >= least:
+        if isinstance(literal.value, int) and not isinstance(literal.value, bool) and literal.value >= least:
             return
-        message = f"Invalid input. '{shown}' is not a valid value. Must be a {kind} integer."
-        cause = because("42N31", keyword, "INTEGER", least, LARGEST, shown)
-        raise check.error_at(message, expression, cause)
+        message = f"Invalid input. '{literal.shown}' is not a valid value. Must be a {kind} integer."
+        cause = because("42N31", keyword, "INTEGER", least, LARGEST, literal.shown)
+        raise check.error(message, literal.place, cause)
     check.expect(_INTEGERS, types, expression)
 
 
-_NOT_A_LITERAL = object()
+@dataclass(frozen=True, slots=True)
+class _Constant:
+    value: object
+    shown: str
+    place: int
 
 
-def _literal_value(check: Check, expression: ast.Expression) -> tuple[object, str]:
+def _constant(check: Check, expression: ast.Expression, folded: bool) -> _Constant | None:
+    """A constant that is known before the query runs: a literal, or integers that operators connect if it is folded."""
+    place = expression.span.start
     match expression:
         case ast.Literal(value=None):
-            return None, "NULL"
+            return _Constant(None, "NULL", place)
         case ast.Literal(value=str() as value):
-            return value, value
+            return _Constant(value, value, place)
         case ast.Literal(value=value):
-            return value, check.text[expression.span.start : expression.span.end]
-        case ast.Unary(operator="-", operand=ast.Literal(value=int() | float() as number)):
-            return -number, check.text[expression.span.start : expression.span.end]
+            return _Constant(value, check.text[expression.span.start : expression.span.end], place)
+        case ast.Unary(operator="-", operand=ast.Literal(value=int() | float() as number, span=span)):
+            sign, digits = check.text[place : span.start].rstrip(), check.text[span.start : span.end]
+            if sign == "-":
+                return _Constant(-number, f"-{digits}", place)
+            return _Constant(-number, str(-number), place) if folded and isinstance(number, int) else None
+        case ast.Unary(operator="+", operand=operand) if folded:
+            return _constant(check, operand, folded)
+        case ast.Unary(operator="-", operand=operand) if folded:
+            value = _folded("-", 0, _constant(check, operand, folded))
+            return None if value is None else _Constant(value, str(value), place)
+        case ast.Binary(operator=operator, left=left, right=right) if folded:
+            first, second = _constant(check, left, folded), _constant(check, right, folded)
+            value = None if first is None else _folded(operator, first.value, second)
+            return None if value is None else _Constant(value, str(value), expression.operator_span.start)
         case _:
-            return _NOT_A_LITERAL, ""
+            return None
+
+
+def _folded(operator: str, left: object, right: _Constant | None) -> int | None:
+    """The integer that an operator makes of two; None where it does not, which is found out at run time."""
+    if right is None or type(left) is not int or type(right.value) is not int:
+        return None
+    match operator:
+        case "+":
+            value = left + right.value
+        case "-":
+            value = left - right.value
+        case "*":
+            value = left * right.value
+        case "/" | "%" if right.value:
+            quotient = abs(left) // abs(right.value)
+            quotient = quotient if (left < 0) == (right.value < 0) else -quotient
+            value = quotient if operator == "/" else left - quotient * right.value
+        case _:
+            return None
+    return value if -LARGEST <= value <= LARGEST else None
 
 
 # --- grouping keys ---------------------------------------------------------------------------------------------------
