@@ -95,7 +95,8 @@ def refuse_option_values(text: str, tokens: list[Token]) -> None:
 def _unknown_option_value(text: str, place: int, written: str) -> CypherError:
     line, column = text.count("\n", 0, place) + 1, place - text.rfind("\n", 0, place)
     shown = written.replace("\\", "\\\\").replace("'", "\\'").replace('"', '\\"')
-    message = f'Encountered " <UNKNOWN> "{shown}"" at line {line}, column {column}.\n\nWas expecting:\n\n<IDENTIFIER> ...\n    '
+    found = f'Encountered " <UNKNOWN> "{shown}"" at line {line}, column {column}.'
+    message = f"{found}\n\nWas expecting:\n\n<IDENTIFIER> ...\n    "
     return syntax_error(message, text, place, because("42I47", message))
 
 
