@@ -17,12 +17,14 @@ types, dimensions and layout are the ones it was compiled for; see `numba_compil
 
 from __future__ import annotations
 
+import builtins
 import ctypes
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
 from operator import index
-from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, cast, get_args, get_origin
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,9 +105,9 @@ class Variant:
 
     @cached_property
     def signature(self) -> Signature:
-        hints = get_type_hints(self.function, include_extras=True)
+        hints = _declared(self.function)
         result = hints.pop("return")
-        count = 0 if result is type(None) else len(get_args(result)) if get_origin(result) is tuple else 1
+        count = 0 if result is None else len(get_args(result)) if get_origin(result) is tuple else 1
         arguments = tuple(argument_type(hint, self.is_narrow) for hint in hints.values())
         return Signature(arguments, count, get_origin(result) is not tuple, result is bool)
 
@@ -202,6 +204,22 @@ def half_word_at(address: int, place: int) -> int:
     return ctypes.c_int32.from_address(address + 4 * place).value
 
 
+def _declared(what: Any) -> dict[str, Any]:
+    """The types that a function or a named tuple is declared with, by name. Most annotations are a single name, which
+    is looked up: `get_type_hints` would compile every one of them, and takes most of the time of loading kernels."""
+    scope = vars(sys.modules[what.__module__])
+    return {name: _meant(annotation, scope) for name, annotation in what.__annotations__.items()}
+
+
+def _meant(annotation: Any, scope: dict[str, Any]) -> Any:
+    text = getattr(annotation, "__forward_arg__", annotation)
+    if not isinstance(text, str):
+        return annotation
+    found = scope.get(text) or vars(builtins).get(text)
+    return eval(text, scope) if found is None else found
+
+
+@cache
 def argument_type(hint: Any, is_narrow: bool = False) -> ArgumentType:
     """The type of an argument, from its annotation."""
     if hint is int or hint is bool:
@@ -213,7 +231,7 @@ def argument_type(hint: Any, is_narrow: bool = False) -> ArgumentType:
         scalar = get_args(hint)[-1]
         return ArrayOf(np.dtype(get_args(scalar)[0] if get_origin(scalar) is np.dtype else scalar), ndim)
     record = narrow_forms.get(hint, hint) if is_narrow else hint
-    fields = get_type_hints(record, include_extras=True).values()
+    fields = _declared(record).values()
     return RecordOf(record, tuple(cast(ArrayOf | RecordOf, argument_type(field, is_narrow)) for field in fields))
 
 

@@ -11,14 +11,26 @@ from collections.abc import Callable
 from pathlib import Path
 from shutil import copy
 from threading import Event
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast, get_type_hints
 
 import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
 from hoplite.engine.hops import background, machine_code, numba_backend, numba_compile
-from hoplite.engine.hops.compiled import Flags, Int32s, Ints, Kernel, NotLoaded, Table, Variant, inlined, kernel
+from hoplite.engine.hops.compiled import (
+    Flags,
+    Int32s,
+    Ints,
+    Kernel,
+    NotLoaded,
+    RecordOf,
+    Table,
+    Variant,
+    argument_type,
+    inlined,
+    kernel,
+)
 from hoplite.engine.hops.flat_code import NotSelfContained, flattened
 from hoplite.engine.hops.machine_code import (
     IS_FLAT,
@@ -69,6 +81,19 @@ def is_empty(values: Ints) -> bool:
 
 OWN = tuple(one for some in (add_up, clear, is_empty) for one in cast(Kernel, some).variants)
 NESTED = Nested(Pair(np.arange(4), np.array([7], dtype=np.int32)), np.zeros(3, dtype=np.bool_))
+
+
+@pytest.mark.parametrize("one", [*OWN, *numba_backend.kernel_variants()], ids=lambda one: str(one.name))
+def test_types_are_those_that_python_resolves(one: Variant) -> None:
+    hints = get_type_hints(one.function, include_extras=True)
+    result = hints.pop("return")
+    found = one.signature
+    assert found.arguments == tuple(argument_type(hint, one.is_narrow) for hint in hints.values())
+    assert (found.result_count == 0) == (result is type(None))
+    for kind in {argument.kind for argument in found.arguments if isinstance(argument, RecordOf)}:
+        fields = get_type_hints(kind, include_extras=True).values()
+        known = tuple(cast(Any, argument_type(field, one.is_narrow)) for field in fields)
+        assert argument_type(kind, one.is_narrow) == RecordOf(kind, known)
 
 
 @pytest.fixture(scope="module")
