@@ -92,12 +92,13 @@ class OperatorBuilder:
         """The operator of a plan whose source is built. `Results` is represented by its source."""
         if isinstance(plan, pp.Results):
             return self.build(plan.source)
-        operator = self._operator(plan)
+        operator = self.operator(plan)
         if not isinstance(plan, pp.Write):  # EXPLAIN shows its steps instead
             operator.plan = plan
         return operator
 
-    def _operator(self, plan: _Running) -> Operator:
+    def operator(self, plan: Running) -> Operator:
+        """The operator of a plan whose source is built."""
         match plan:
             case pp.Argument():
                 return scans.Argument()
@@ -517,4 +518,4 @@ _PlansAndCalls: TypeAlias = (
     | pp.LoadCsv
     | pp.Show
 )
-_Running: TypeAlias = pp.Argument | _Finding | _Following | _Repeated | _Rows | _Aggregating | _PlansAndCalls | pp.Write
+Running: TypeAlias = pp.Argument | _Finding | _Following | _Repeated | _Rows | _Aggregating | _PlansAndCalls | pp.Write

@@ -343,10 +343,7 @@ class Reach(Operator):
             yield batch.take(rows).with_columns({self.to_node: Nodes(nodes)})
 
     def _together(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        nodes = self._merged_ends(context, argument)
-        for start in range(0, len(nodes), LARGEST_BATCH):
-            piece = nodes[start : start + LARGEST_BATCH]
-            yield Batch({self.to_node: Nodes(piece)}, len(piece))
+        yield from node_batches(self.to_node, self._merged_ends(context, argument))
 
     def merged_ends(self, context: Execution, argument: Batch) -> Int64s:
         """What `run` yields if all rows of the source share a frontier, as one array."""
@@ -371,6 +368,13 @@ class Reach(Operator):
             check=context.check_time,
             backend=context.backend,
         )
+
+
+def node_batches(name: str, nodes: Int64s) -> Iterator[Batch]:
+    """Nodes as the only column of batches."""
+    for start in range(0, len(nodes), LARGEST_BATCH):
+        piece = nodes[start : start + LARGEST_BATCH]
+        yield Batch({name: Nodes(piece)}, len(piece))
 
 
 @dataclass(slots=True, eq=False)

@@ -19,12 +19,21 @@ from numpy.typing import NDArray
 from hoplite.cluster.calls import Calls
 from hoplite.cluster.owned import described
 from hoplite.cluster.owners import Owners
-from hoplite.cluster.packing import Packed, are_shorter_as_bits, as_bits, narrow, pack, unpack, unpack_column
+from hoplite.cluster.packing import (
+    Packed,
+    are_shorter_as_bits,
+    as_bits,
+    narrow,
+    pack,
+    unpack,
+    unpack_all,
+    unpack_column,
+)
 from hoplite.cluster.placing import WIDE_STEPS, Split, likely_steps
 from hoplite.cluster.pool import Check, Pool
 from hoplite.cluster.search import SharedSearch
 from hoplite.cluster.steps import StepMask
-from hoplite.cluster.worker import Asked, Entered, Failed, HopOf, Setting
+from hoplite.cluster.worker import Asked, Entered, Failed, HopOf, Kept, Setting
 from hoplite.engine.functions.registry import Function
 from hoplite.engine.hops.interface import (
     UNLIMITED,
@@ -441,6 +450,16 @@ class ClusterBackend(AutoBackend):
         place = np.empty(len(positions), np.int64)
         place[np.concatenate([rows for _, rows in shares])] = np.arange(len(positions))
         return found.take(place)
+
+    def kept(self, asked: Sequence[Asked], nodes: Positions, setting: Setting, check: Check) -> Kept[Positions] | None:
+        """Those of distinct nodes that meet some conditions; None if one of them fails."""
+        node_count = self._adjacencies[0].node_count
+        sent = [(worker, (asked, share, setting)) for worker, share in self._packed_shares(nodes, node_count)]
+        try:
+            answers = self._ask("kept", sent, check)
+        except FailedElsewhere:
+            return None
+        return Kept(unpack_all([answer.nodes for answer in answers]), sum(answer.counts for answer in answers))
 
     def _ask(self, method: str, asked: Sequence[tuple[int, tuple[Any, ...]]], check: Check) -> list[Any]:
         """The answers of several workers; `FailedElsewhere` if an expression failed in one of them."""

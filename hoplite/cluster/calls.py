@@ -20,7 +20,7 @@ _numbers = count(1)
 
 
 _KINDS = ("hops", "conditions and values", "statements")
-_KIND_OF = {"values": 1, "run": 2}
+_KIND_OF = {"values": 1, "kept": 1, "run": 2}
 
 
 class Tally:

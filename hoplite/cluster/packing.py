@@ -3,6 +3,7 @@ process has."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -60,6 +61,13 @@ def unpack(packed: Packed) -> Positions:
     if packed.is_bits:
         return np.flatnonzero(np.unpackbits(cast(NDArray[np.uint8], packed.array)).view(np.bool_))
     return packed.array.astype(np.int64)
+
+
+def unpack_all(packed: Sequence[Packed]) -> Positions:
+    """The nodes of several."""
+    bits = [one.array for one in packed if one.is_bits]
+    together = [Packed(np.bitwise_or.reduce(bits), True)] if bits else []
+    return np.concatenate([unpack(one) for one in (*together, *(one for one in packed if not one.is_bits))])
 
 
 def portable(batch: Batch) -> Batch:

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from hoplite.cluster.pinned import PinnedDatabase
 from hoplite.cluster.pool import Check
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution, RowError
+from hoplite.engine.expressions.logic import as_predicate
 from hoplite.engine.guard import Guarded
 from hoplite.engine.hops.interface import (
     Booleans,
@@ -40,7 +41,7 @@ from hoplite.engine.hops.interface import (
 from hoplite.engine.hops.masks import RememberedRelationships, remember_relationships
 from hoplite.engine.hops.scratch import borrowed
 from hoplite.engine.hops.select import anticipate, backend_named
-from hoplite.engine.operators.base import Evaluator
+from hoplite.engine.operators.base import LARGEST_BATCH, Evaluator
 from hoplite.engine.operators.expand import StepPredicate
 from hoplite.engine.prepare import Prepared
 from hoplite.engine.read_plans import prepare_plan
@@ -83,6 +84,17 @@ class Asked(NamedTuple):
     text: str
     variable: str
     of_nodes: bool
+
+    def rows(self, positions: Positions) -> Batch:
+        """What it is evaluated over."""
+        return Batch({self.variable: (Nodes if self.of_nodes else Relationships)(positions)}, len(positions))
+
+
+class Kept(NamedTuple, Generic[T]):
+    """Nodes that meet some conditions, and how many met each condition and those before it."""
+
+    nodes: T
+    counts: Positions
 
 
 class StepOf(NamedTuple):
@@ -237,14 +249,13 @@ class Worker:
         return self._answered(call, of, found, len(nodes))
 
     def _answered(self, call: int, of: HopOf, found: Callable[[Hop, Check], T], items: int) -> tuple[T | Failed, Work]:
-        """What is found over a hop, or how a condition on its steps failed."""
+        """What is found over a hop, or how a condition on its steps failed. A call that is stopped fails, unheard."""
         begin = time.perf_counter()
         answer: T | Failed
         with self._running(call) as check:
             try:
                 answer = found(self._hop(of, self._stop_of(call)), check)
             except CypherError as error:
-                check()
                 answer = Failed(error)
         return answer, Work(time.perf_counter() - begin, items)
 
@@ -254,21 +265,50 @@ class Worker:
         self, call: int, asked: Asked, positions: NDArray[np.int32] | Positions, setting: Setting
     ) -> tuple[Column | PackedBooleans | Failed, Work]:
         """The value of an expression for each of some nodes or relationships."""
+
+        def found(execution: Execution) -> Column | PackedBooleans:
+            rows = asked.rows(positions.astype(np.int64))
+            return pack_column(self._evaluator(asked.text)(rows, execution))
+
+        return self._evaluated(call, setting, found, len(positions))
+
+    def kept(
+        self, call: int, asked: Sequence[Asked], nodes: Packed, setting: Setting
+    ) -> tuple[Kept[Packed] | Failed, Work]:
+        """The nodes that meet several conditions, each asked about those that met the ones before it."""
+        every = unpack(nodes)
+
+        def found(execution: Execution) -> Kept[Packed]:
+            counts = np.zeros(len(asked), np.int64)
+            kept = []
+            for begin in range(0, len(every), LARGEST_BATCH):
+                execution.check_time()
+                some = every[begin : begin + LARGEST_BATCH]
+                for number, condition in enumerate(asked):
+                    column = self._evaluator(condition.text)(condition.rows(some), execution)
+                    some = some[as_predicate(column).true_rows()]
+                    counts[number] += len(some)
+                kept.append(some)
+            return Kept(pack(np.concatenate(kept), self._graph.adjacency(True).node_count), counts)
+
+        return self._evaluated(call, setting, found, len(every))
+
+    def _evaluated(
+        self, call: int, setting: Setting, found: Callable[[Execution], T], items: int
+    ) -> tuple[T | Failed, Work]:
+        """What is found in the setting of a statement, or how that failed."""
         begin = time.perf_counter()
-        kind = Nodes if asked.of_nodes else Relationships
-        rows = Batch({asked.variable: kind(positions.astype(np.int64))}, len(positions))
-        answer: Column | PackedBooleans | Failed
-        with self._running(call) as check:
+        answer: T | Failed
+        with self._running(call):
             execution = self._setting(setting, self._stop_of(call))
             try:
                 with Guarded(execution):
-                    answer = pack_column(self._evaluator(asked.text)(rows, execution))
+                    answer = found(execution)
             except RowError as failure:
                 answer = Failed(failure.error)
             except CypherError as error:
-                check()
                 answer = Failed(error)
-        return answer, Work(time.perf_counter() - begin, len(positions))
+        return answer, Work(time.perf_counter() - begin, items)
 
     def _setting(self, setting: Setting, stop: threading.Event) -> Execution:
         """The context of the leading process, as far as expressions can tell."""
@@ -360,13 +400,11 @@ class Worker:
     ) -> Iterator[TrailBatch | Failed]:
         """The trails from each source in batches."""
         stop = self._stop_of(call)
-        check = _checked(stop)
         try:
             yield from backend_named("auto").trails(
-                self._hop(of, stop), sources, lower, upper, excluded=excluded, chunk=chunk, check=check
+                self._hop(of, stop), sources, lower, upper, excluded=excluded, chunk=chunk, check=_checked(stop)
             )
         except CypherError as error:
-            check()
             yield Failed(error)
 
     def _run(self, call: int, plan: str, parameters: Mapping[str, Any], bounds: Bounds) -> Iterator[Batch | Failed]:

@@ -184,6 +184,13 @@ def test_explain_says_who_evaluates_and_profile_what_it_took(tmp_path: Path, mon
         taken = {" ".join(line.split()[:-5]): int(line.split()[-1].replace(",", "")) for line in kinds}
         assert taken["hops"] > 0
         assert 0 < taken["conditions and values"] < 300, "a bit for each node comes back"
+        filtered = f"{start} WHERE b:N AND b.x > 0 AND b.name <> 'n1' RETURN count(DISTINCT b)"
+        with hoplite.open(path, read_only=True) as plain:
+            counted = [
+                [line.split("|")[1:5:3] for line in db.profile(filtered).splitlines() if line.startswith("| +")]
+                for db in (plain, several)
+            ]
+        assert counted[0] == counted[1], "filters have the rows that they have in one process"
     monkeypatch.setattr(placing, "WIDE_STEPS", 1)
     with Cluster(path, ThreadPool(2)) as several:
         assert "The owners of b evaluate for 4,096 rows or more: b.x > $p" in several.explain(owned, p=1)
