@@ -118,6 +118,12 @@ class Adjacency:
         return found
 
     @property
+    def entry_count(self) -> int:
+        """The number of entries of all partitions, without loading any."""
+        known: int | None = getattr(self.partitions, "entry_count", None)
+        return sum(len(partition.neighbours) for partition in self.partitions) if known is None else known
+
+    @property
     def is_plain(self) -> bool:
         """One partition and nothing above it: kernels may run over its arrays directly."""
         return (

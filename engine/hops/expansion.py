@@ -231,13 +231,15 @@ def breadth(hop: Hop, nodes: Positions) -> int:
 
 def is_wide(hop: Hop, nodes: Positions, share: int) -> bool:
     """Whether some nodes have at least one in `share` of the entries that there are, of whatever type."""
-    if not hop.is_plain:
+    if hop.has_mask:
         return False
-    around = every = 0
+    every = sum(side.entry_count for side in hop.sides)
+    if not hop.is_plain:
+        return breadth(hop, nodes) * share >= every > 0
+    around = 0
     for side in hop.sides:
         indptr = side.partitions[0].indptr
         around += int((indptr[nodes + 1] - indptr[nodes]).sum(dtype=np.int64))
-        every += len(side.partitions[0].neighbours)
     return around * share >= every > 0
 
 

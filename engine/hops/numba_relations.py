@@ -27,6 +27,7 @@ _PREPARED = "relation"
 _WORTH, _WORTH_PLAIN = 8, 64  # stored after one partial match for this many nodes, or nodes and entries
 _LARGEST, _MOST_ENTRIES = 1 << 24, 1 << 30  # nodes and entries; beyond that, memory would be short
 _MOST_FROM_DISK = 1 << 26  # bytes: what is on disk is cached within a budget, which this is not part of
+_GATHERED = 5  # times their memory is in use while entries of several partitions are gathered and sorted
 _PIECE = 1 << 20  # entries read at once
 _NODES = 1 << 17  # nodes that one thread takes at a time
 
@@ -54,9 +55,11 @@ def relation_of(hop: Hop, check: Check) -> Relation | None:
 
 
 def wide_relation_of(hop: Hop, check: Check) -> Relation | None:
-    """The entries, for work over most of them, which makes storing them pay at once."""
+    """The entries, for work over most of them, which makes storing them pay at once; above partitions that will soon be
+    others, it does not."""
     known = known_relation(hop)
-    if known is None and hop.is_plain and _can_be_written(hop):
+    lasts = all(side.delta is None and side.removed is None for side in hop.sides)
+    if known is None and lasts and _can_be_written(hop):
         known = hop.prepared[_PREPARED] = written(hop, check)
     return known
 
@@ -91,7 +94,7 @@ def from_far_end(hop: Hop) -> Hop:
 
 def _entry_count(hop: Hop) -> int:
     """An upper bound on the number of entries."""
-    return sum(len(one.neighbours) for side in hop.sides for one in side.partitions)
+    return sum(side.entry_count for side in hop.sides)
 
 
 def _can_be_written(hop: Hop) -> bool:
@@ -99,11 +102,13 @@ def _can_be_written(hop: Hop) -> bool:
     if hop.has_mask or hop.node_count > _LARGEST:
         return False
     in_memory = all(isinstance(side.partitions, tuple) for side in hop.sides)
-    if not in_memory and not all(len(side.partitions) == 1 for side in hop.sides):
-        return False
     entries = _entry_count(hop)
     size = 4 * hop.node_count + 8 * entries
-    return entries < _MOST_ENTRIES and (in_memory or size <= _MOST_FROM_DISK) and has_room(size)
+    return (
+        entries < _MOST_ENTRIES
+        and (in_memory or size <= _MOST_FROM_DISK)
+        and has_room(size if hop.is_plain else _GATHERED * size)
+    )
 
 
 def written(hop: Hop, check: Check) -> Relation:

@@ -65,6 +65,7 @@ class StoredSide:
         self._cache = cache
         self._outgoing = outgoing
         self.first_relationships = manifest.first_relationships if outgoing else (0,) * manifest.partitions
+        self.entry_count = manifest.relationships  # each is once on either side
 
     def __len__(self) -> int:
         return len(self.first_relationships)

@@ -15,7 +15,9 @@ _CYCLES = "MATCH (a:N)-[:R]-(b)-[:R]-(c)-[:R]-(a) WHERE a <> c RETURN count(*)"
 _CHAIN = "MATCH (a:N)-[:R]->(b)-[:R]->(c:N)-[:S]->(d) RETURN count(*)"
 
 
-@pytest.mark.parametrize(("partitions", "most_bytes", "is_written"), [(1, 1 << 20, True), (1, 0, False), (3, 0, False)])
+@pytest.mark.parametrize(
+    ("partitions", "most_bytes", "is_written"), [(1, 1 << 20, True), (3, 1 << 20, True), (1, 0, False), (3, 0, False)]
+)
 def test_entries_are_written_down_where_they_are_small(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, partitions: int, most_bytes: int, is_written: bool
 ) -> None:
