@@ -107,6 +107,8 @@ def outcomes(driver: Driver, program: Sequence[str]) -> tuple[list[Outcome], lis
         for statement in program:
             ours.append(_outcome(db.run, statement))
             theirs.append(_outcome(session.run, statement))
+            if theirs[-1][0].startswith("Neo.DatabaseError"):
+                _end_leftovers(driver)
             mine, other = (_graph(run) for run in (db.run, session.run))
             if mine != other or ours[-1] != theirs[-1]:
                 ours.append(mine)
@@ -118,15 +120,20 @@ def outcomes(driver: Driver, program: Sequence[str]) -> tuple[list[Outcome], lis
 
 
 def _empty(driver: Driver, session: Session) -> None:
-    """Delete everything. CALL IN TRANSACTIONS that ended in a DatabaseError may have left a transaction with locks."""
+    """Delete everything."""
     try:
         session.run(Query("MATCH (n) DETACH DELETE n", timeout=LOCKED_SECONDS)).consume()
     except Neo4jError:
-        driver.execute_query(
-            "SHOW TRANSACTIONS YIELD transactionId AS t, currentQuery AS q WHERE q = '' "
-            "TERMINATE TRANSACTIONS t YIELD message RETURN message"
-        )
+        _end_leftovers(driver)
         session.run("MATCH (n) DETACH DELETE n").consume()
+
+
+def _end_leftovers(driver: Driver) -> None:
+    """CALL IN TRANSACTIONS that ended in a DatabaseError may have left a transaction whose locks nobody releases."""
+    driver.execute_query(
+        "SHOW TRANSACTIONS YIELD transactionId AS t, currentQuery AS q WHERE q = '' "
+        "TERMINATE TRANSACTIONS t YIELD message RETURN message"
+    )
 
 
 def _outcome(run: Runs, statement: str) -> Outcome:
