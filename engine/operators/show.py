@@ -195,7 +195,7 @@ def _constraints(context: Execution, qualifier: str | None) -> Rows:
 
 def _functions(context: Execution, qualifier: str | None) -> Rows:
     rows = function_rows(context.functions)
-    if qualifier in (None, "ALL") or qualifier.startswith("EXECUTABLE"):
+    if qualifier is None or qualifier.startswith(("ALL", "EXECUTABLE")):
         return rows
     return [row for row in rows if row["isBuiltIn"] == qualifier.startswith("BUILT IN")]
 

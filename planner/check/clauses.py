@@ -96,6 +96,9 @@ def _check_union(check: Check, union: ast.Union, scope: Scope, ending: str) -> C
     columns: Columns = {}
     for index, query in enumerate(union.queries):
         mine = _check_single(check, query, Scope(dict(scope.names), scope.outer, scope.guard), ending)
+        for clause in query.clauses:
+            if isinstance(clause, ast.CallSubquery) and clause.in_transactions is not None:
+                raise check.error("CALL { ... } IN TRANSACTIONS in a UNION is not supported", clause.span.start)
         if index == 0:
             columns = mine
             continue
@@ -106,10 +109,6 @@ def _check_union(check: Check, union: ast.Union, scope: Scope, ending: str) -> C
         if index > 1 and union.all[index - 1] != union.all[index - 2]:
             raise check.error("Invalid combination of UNION and UNION ALL", keyword, because("42I40"))
         columns = {name: types | mine[name] for name, types in columns.items()}
-    for query in union.queries:
-        for clause in query.clauses:
-            if isinstance(clause, ast.CallSubquery) and clause.in_transactions is not None:
-                raise check.error("CALL { ... } IN TRANSACTIONS in a UNION is not supported", clause.span.start)
     return columns
 
 

@@ -134,11 +134,15 @@ def _check_written_element(check: Check, element: ast.NodePattern | ast.Relation
                     f"Label expressions in patterns are not allowed in a {clause} clause, "
                     "but only in a MATCH clause and in expressions"
                 )
-                raise check.error(message, label_position(part, check.text))
+                assert element.labels is not None
+                raise check.error(message, label_position(element.labels, check.text))
         return
     if element.hops is not None:
         raise check.error(f"Variable length relationships cannot be used in {clause}", element.span.start)
     types = element.types
+    if isinstance(types, ast.DynamicLabel) and types.kind == "any":
+        message = "Dynamic types using `$any()` are not allowed in CREATE or MERGE."
+        raise check.error(message, types.span.start)
     if types is None or _listed(types) == 0:
         message = (
             f"Exactly one relationship type must be specified for {clause}. "
