@@ -356,6 +356,7 @@ FUNCTIONS = {
 
 AGGREGATES = {
     "apoc.agg.first": "functions.apoc_aggregates",
+    "apoc.agg.graph": "functions.apoc_aggregates",
     "apoc.agg.last": "functions.apoc_aggregates",
     "apoc.agg.maxitems": "functions.apoc_aggregates",
     "apoc.agg.median": "functions.apoc_aggregates",
@@ -472,6 +473,7 @@ PROCEDURES = {
     "apoc.merge.relationshipWithStats.eager": "procedures.apoc_merge_stats",
     "apoc.meta.data": "procedures.apoc_meta",
     "apoc.meta.graph": "procedures.apoc_meta",
+    "apoc.meta.graph.of": "procedures.apoc_meta_of",
     "apoc.meta.graphSample": "procedures.apoc_meta",
     "apoc.meta.nodeTypeProperties": "procedures.apoc_meta_types",
     "apoc.meta.relTypeProperties": "procedures.apoc_meta_types",

@@ -527,5 +527,6 @@ def make_aggregation(
     """
     if distinct and name.lower() == "count":
         return CountDistinct()
-    inner = AGGREGATES[name.lower()].make(argument)
+    function = AGGREGATES[name.lower()]
+    inner = function.make(argument, context) if function.needs_context else function.make(argument)
     return Distinct(inner) if distinct else inner

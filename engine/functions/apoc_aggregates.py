@@ -11,7 +11,9 @@ from collections.abc import Callable
 from dataclasses import field, replace
 from typing import Any, Protocol
 
+from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc import function_failed
+from hoplite.engine.functions.apoc_maps import ends_of
 from hoplite.engine.functions.group_states import row_error
 from hoplite.engine.functions.registry import AGGREGATES, Aggregate
 from hoplite.engine.signatures import function_defaults, parse_function_signature
@@ -19,6 +21,7 @@ from hoplite.errors import CypherError, type_error, unsupported
 from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.property_values import java_text
 from hoplite.values.columns import Column, Int64s, from_objects
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
 from hoplite.values.floats import float_text
 from hoplite.values.order import sort_key
 from hoplite.values.render import describe
@@ -319,3 +322,55 @@ class _Statistics(_Histogram):
         if ordered:
             found |= {float_text(percentile): self.at(ordered, percentile) for percentile in self.percentiles or []}
         return found
+
+
+# --- graphs ---
+
+
+class _Gathered:
+    """The nodes and relationships in the values of each group, each once; relationships bring their nodes along."""
+
+    def __init__(self, context: Execution) -> None:
+        self._context = context
+        self._nodes: dict[int, dict[int, NodeRef]] = {}
+        self._relationships: dict[int, dict[int, RelationshipRef]] = {}
+
+    def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
+        for group, value in zip(groups.tolist(), columns[0].objects(), strict=True):
+            self._add(self._nodes.setdefault(group, {}), self._relationships.setdefault(group, {}), value)
+
+    def _add(self, nodes: dict[int, NodeRef], relationships: dict[int, RelationshipRef], value: Any) -> None:
+        match value:
+            case NodeRef():
+                nodes.setdefault(value.position, value)
+            case RelationshipRef():
+                relationships.setdefault(value.position, value)
+                for end in ends_of(self._context, value):
+                    nodes.setdefault(end.position, end)
+            case PathValue():
+                nodes.update((position, NodeRef(position)) for position in value.nodes)
+                relationships.update((position, RelationshipRef(position)) for position in value.relationships)
+            case list() | dict():
+                for item in value.values() if isinstance(value, dict) else value:
+                    self._add(nodes, relationships, item)
+
+    def finish(self, group_count: int) -> Column:
+        return from_objects(
+            [
+                {
+                    "nodes": list(self._nodes.get(group, {}).values()),
+                    "relationships": list(self._relationships.get(group, {}).values()),
+                }
+                for group in range(group_count)
+            ]
+        )
+
+
+_GRAPH = parse_function_signature(
+    "apoc.agg.graph(path :: ANY) :: MAP",
+    "",
+    "Returns the distinct nodes and relationships in all values as a map with the keys `nodes` and `relationships`.",
+)
+AGGREGATES[_GRAPH.name.lower()] = Aggregate(
+    replace(_GRAPH, aggregating=True), lambda argument, context: _Gathered(context), needs_context=True
+)

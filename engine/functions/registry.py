@@ -54,10 +54,14 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """An aggregating function: `make` returns a fresh state, given what messages call the argument."""
+    """An aggregating function: `make` returns a fresh state, given what messages call the argument.
+
+    `needs_context`: the execution context is a second argument.
+    """
 
     signature: Signature
-    make: Callable[[str], Aggregation]
+    make: Callable[..., Aggregation]
+    needs_context: bool = False
 
 
 FUNCTIONS: Families[Function] = Families(homes.FUNCTIONS)  # by lower-case name

@@ -141,7 +141,7 @@ def meta_stats(context: Execution) -> Iterator[Row]:
     yield tuple(map(as_answered, (*counts, types, stats)))
 
 
-_PICTURE = "nodes :: LIST<NODE>, relationships :: LIST<RELATIONSHIP>"
+PICTURE = "nodes :: LIST<NODE>, relationships :: LIST<RELATIONSHIP>"
 _FIRST_VIRTUAL_ID = -10
 
 
@@ -186,18 +186,23 @@ def _pattern_hash(pattern: tuple[str, str, str]) -> int:
 
 
 @cypher_procedure(
-    f"apoc.meta.graph(config = {{}} :: MAP) :: ({_PICTURE})",
+    f"apoc.meta.graph(config = {{}} :: MAP) :: ({PICTURE})",
     mode="DEFAULT",
     description="Returns the labels as virtual nodes and the types between them as virtual relationships.",
     works_on_system=False,
 )
 def meta_graph(context: Execution, config: dict[str, Any]) -> Iterator[Row]:
     """Everything is examined, whatever sample is asked for."""
-    yield _picture(context, context.graph.labels_in_use(), context.graph.relationship_types_in_use(), exact=True)
+    yield picture_of_all(context)
+
+
+def picture_of_all(context: Execution) -> Row:
+    """The row of `apoc.meta.graph`."""
+    return _picture(context, context.graph.labels_in_use(), context.graph.relationship_types_in_use(), exact=True)
 
 
 @cypher_procedure(
-    f"apoc.meta.graphSample(config = {{}} :: MAP) :: ({_PICTURE})",
+    f"apoc.meta.graphSample(config = {{}} :: MAP) :: ({PICTURE})",
     mode="DEFAULT",
     description="Returns the labels as virtual nodes and the types that may connect them as virtual relationships.",
     works_on_system=False,
@@ -208,7 +213,7 @@ def meta_graph_sample(context: Execution, config: dict[str, Any]) -> Iterator[Ro
 
 
 @cypher_procedure(
-    f"apoc.meta.subGraph(config :: MAP) :: ({_PICTURE})",
+    f"apoc.meta.subGraph(config :: MAP) :: ({PICTURE})",
     mode="DEFAULT",
     description="Returns some labels as virtual nodes and the types between them as virtual relationships.",
     works_on_system=False,
