@@ -23,7 +23,6 @@ from functools import cache
 from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
@@ -119,6 +118,8 @@ def _run_at(kernel: Variant, memory: mmap.mmap, entry: int) -> None:
 
 def store_kernel(kernel: Variant, entry: int | str, code: bytes, folder: Path) -> None:
     """Store the machine code of a kernel; OSError if the folder cannot be written to."""
+    from tempfile import NamedTemporaryFile  # for those who compile, not for those who load
+
     place = entry if isinstance(entry, int) else 0
     named = b"" if isinstance(entry, int) else entry.encode() + b"\n"
     payload = place.to_bytes(ALIGNMENT - _DIGEST_BYTES, "little") + named + code

@@ -131,7 +131,7 @@ def _shell(options: argparse.Namespace) -> int:
 
 def _warm(options: argparse.Namespace) -> int:
     from hoplite.cli.opening import progress_bar
-    from hoplite.engine.hops.background import fill_cache
+    from hoplite.engine.hops.compiling import fill_cache
 
     with progress_bar("Compiling kernels") as progress:
         folder = fill_cache(progress)

@@ -17,7 +17,7 @@ import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
-from hoplite.engine.hops import background, machine_code, numba_backend, numba_compile
+from hoplite.engine.hops import compiling, machine_code, numba_backend, numba_compile
 from hoplite.engine.hops.compiled import (
     Flags,
     Int32s,
@@ -205,7 +205,7 @@ def test_a_damaged_file_counts_as_missing(stored: Path, tmp_path: Path, damage: 
 def keep_in(monkeypatch: pytest.MonkeyPatch, folder: Path | None) -> None:
     """Keep machine code in a folder, or nowhere, and use none from the install."""
     monkeypatch.setattr(machine_code, "shipped_folder", lambda: None)
-    for module in (machine_code, background):
+    for module in (machine_code, compiling):
         monkeypatch.setattr(module, "code_folder", lambda: folder)
 
 
@@ -292,7 +292,7 @@ def test_without_a_writable_home_there_is_no_folder(tmp_path: Path, monkeypatch:
 
 
 def compiled_in(folder: Path, kernels: tuple[Variant, ...]) -> list[str]:
-    return [one.name for one in background.compiled_kernels(kernels, folder, Event())]
+    return [one.name for one in compiling.compiled_kernels(kernels, folder, Event())]
 
 
 def test_processes_that_compile_at_once_share_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -326,7 +326,7 @@ def test_without_an_interpreter_to_start_a_thread_compiles(tmp_path: Path, monke
 def test_processes_that_compile_nothing_do_not_keep_anyone_waiting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background, "_PROGRAM", "raise SystemExit(1)")
+    monkeypatch.setattr(compiling, "_PROGRAM", "raise SystemExit(1)")
     assert compiled_in(tmp_path, OWN) == []
 
 
@@ -342,7 +342,7 @@ def test_auto_takes_over_one_operation_after_the_other(stored: Path, monkeypatch
             copy(stored / one.name, folder)
             yield one
 
-    monkeypatch.setattr(background, "compiled_kernels", compiled)
+    monkeypatch.setattr(compiling, "compiled_kernels", compiled)
     auto = AutoBackend()
     assert auto.describe() == "NumPy until compiled loops are loaded"
     auto.start_loading()
