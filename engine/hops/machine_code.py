@@ -20,7 +20,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
-from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,11 @@ import numpy as np
 from hoplite import forks
 from hoplite.engine.hops.compiled import Variant
 from hoplite.engine.hops.flat_code import ALIGNMENT
+
+try:  # `hashlib` has it from there too, but also loads OpenSSL, which takes several milliseconds
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
 
 _DIGEST_BYTES = 16
 # Whether machine code is mapped rather than linked.
@@ -113,7 +117,8 @@ def _run_at(kernel: Variant, memory: mmap.mmap, entry: int) -> None:
     with _loading:
         if not kernel.is_loaded:
             _holders.append(memory)
-            kernel.load(int(np.frombuffer(memory, dtype=np.uint8).ctypes.data) + entry)
+            address, _ = np.frombuffer(memory, dtype=np.uint8).__array_interface__["data"]
+            kernel.load(address + entry)
 
 
 def store_kernel(kernel: Variant, entry: int | str, code: bytes, folder: Path) -> None:
