@@ -153,8 +153,9 @@ def needed_below(plan: lp.Plan, child: lp.Plan, needed: Names) -> Names:
             return (needed - {to_node}) | {from_node}
         case lp.CountWalks(from_node=from_node, to_node=to_node, name=name):
             return (needed - {name, to_node}) | {from_node}
-        case lp.CountBranches(branches=branches, name=name):
-            return (needed - {name}) | {branch.from_node for branch in branches}
+        case lp.CountBranches(branches=branches, name=name, present=present):
+            counts = {name, *(column.name for column in present)}
+            return (needed - counts) | {branch.from_node for branch in branches}
         case lp.CountMatches(steps=steps, branches=branches, name=name, end=end):
             return (needed - {name, end}) | names_of_matches(steps, branches)
         case lp.NodeIndexSearch(conditions=conditions):

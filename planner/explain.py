@@ -253,8 +253,12 @@ def _hops(node: _Hops) -> Line:
             return Line("Expand(Pruning)", _chain(from_node, hops), f"frontier: {reason}")
         case pp.CountWalks(from_node=from_node, hops=hops):
             return Line("CountWalks", _chain(from_node, hops), "walk counts for each end, hop by hop")
-        case pp.CountBranches(branches=branches):
-            return Line("CountBranches", ", ".join(_chains(branches)), "products and sums of walk counts")
+        case pp.CountBranches(branches=branches, present=present):
+            computed = "products and sums of walk counts"
+            if present:
+                names = ", ".join(dict.fromkeys(named(column.variable) for column in present))
+                computed += f"; also those in which {names} is not null"
+            return Line("CountBranches", ", ".join(_chains(branches)), computed)
         case pp.CountMatches(steps=steps, branches=branches, end=end):
             computed = (
                 "matches counted"

@@ -21,6 +21,7 @@ from hoplite.planner.parts import (
     IndexCondition,
     MatchHop,
     MatchStep,
+    Presence,
     SingleAssignment,
     SortKey,
     Step,
@@ -192,12 +193,14 @@ class CountWalks:
 @dataclass(frozen=True, slots=True, eq=False)
 class CountBranches:
     """Count the ways to follow all branches from the nodes of a row, where no two of their relationships can be the
-    same. Rows without any are dropped. `keep` as in `Expand`.
+    same. Rows without any are dropped. `present`: variables that are counted where they are not null. `keep` as in
+    `Expand`.
     """
 
     source: Plan
     branches: tuple[Branch, ...]
     name: str
+    present: tuple[Presence, ...] = ()
     keep: frozenset[str] | None = None
 
 

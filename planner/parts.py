@@ -91,6 +91,16 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Presence:
+    """A column with the number of ways in which a variable is not null: the optional branches that lead to the nodes
+    `needed` are there."""
+
+    name: str
+    variable: str
+    needed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class MatchHop:
     """A relationship of a pattern whose matches are counted: from a bound node to a new one, with labels and predicates
     as in `Branch`, or `into` a bound one. It must differ from those in `distinct_from`. `to_few`: so few nodes satisfy

@@ -23,6 +23,7 @@ from hoplite.planner.parts import (
     MatchHop,
     MatchStep,
     PhysicalPlan,
+    Presence,
     SingleAssignment,
     SortKey,
     Step,
@@ -218,11 +219,12 @@ class CountWalks(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountBranches(PhysicalPlan):
-    """Count the ways to follow all branches from the nodes of a row."""
+    """Count the ways to follow all branches from the nodes of a row, and those in which some variables are present."""
 
     source: Plan
     branches: tuple[Branch, ...]
     name: str
+    present: tuple[Presence, ...]
     keep: frozenset[str] | None
 
 

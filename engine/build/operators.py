@@ -218,8 +218,8 @@ class OperatorBuilder:
                 return self._chain(plan)
             case pp.CountWalks(from_node=start, to_node=to_node, name=name):
                 return walks.CountWalks(self.build(plan.source), start, self._hops(plan.hops), to_node, name)
-            case pp.CountBranches(branches=below, name=name, keep=keep):
-                return branches.CountBranches(self.build(plan.source), self._branches(below), name, keep)
+            case pp.CountBranches(branches=below, name=name, present=present, keep=keep):
+                return branches.CountBranches(self.build(plan.source), self._branches(below), name, present, keep)
             case pp.CountMatches(steps=steps, branches=below, name=name, end=matched, keep=keep):
                 source, made = self.build(plan.source), tuple(map(self._match_step, steps))
                 return matches.CountMatches(source, made, self._branches(below), name, matched, keep)

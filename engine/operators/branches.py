@@ -27,7 +27,8 @@ from hoplite.engine.operators.expand import make_hop, used_columns
 from hoplite.engine.operators.walks import PIECE
 from hoplite.errors import arithmetic_error
 from hoplite.lazy_dataclass import dataclass
-from hoplite.values.columns import Int64s, Integers
+from hoplite.planner.parts import Presence
+from hoplite.values.columns import Column, Int64s, Integers
 
 _FEW_NODES = 256  # up to this many nodes, only their own entries are read
 _QUICKER = 16  # times cheaper per entry, if all are read in order
@@ -52,34 +53,45 @@ class CountBranches(Operator):
     source: Operator
     branches: tuple[Branch, ...]
     name: str
+    present: tuple[Presence, ...]
     keep: frozenset[str] | None
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The rows that have at least one way."""
         so_far = 0
         counting = Ways(context)
+        present = {column.name: Ways(context, frozenset(column.needed)) for column in self.present}
         for batch in self.source.run(context, argument):
             context.check_time()
             rows = np.arange(batch.row_count, dtype=np.int64)
             ways = np.ones(batch.row_count, np.int64)
             for branch in self.branches:
-                nodes = node_positions(batch, branch.from_node)
-                found = counting.from_rows(branch, nodes[rows])
+                found = counting.from_rows(branch, node_positions(batch, branch.from_node)[rows])
                 rows, ways = rows[found > 0], product(ways[found > 0], found[found > 0])
             if len(rows):
                 # They may all be summed above, where a sum that does not fit would no longer be an integer.
                 so_far += total(ways)
                 if so_far >= LARGEST:
                     raise arithmetic_error("long overflow")
-                yield used_columns(batch, self.keep).take(rows).with_columns({self.name: Integers(ways)})
+                columns: dict[str, Column] = {self.name: Integers(ways)}
+                columns |= {name: Integers(self._ways(batch, rows, those)) for name, those in present.items()}
+                yield used_columns(batch, self.keep).take(rows).with_columns(columns)
+
+    def _ways(self, batch: Batch, rows: Int64s, counting: Ways) -> Int64s:
+        """The number of ways from each of some rows, which may be none."""
+        ways = np.ones(len(rows), np.int64)
+        for branch in self.branches:
+            ways = product(ways, counting.from_rows(branch, node_positions(batch, branch.from_node)[rows]))
+        return ways
 
 
 class Ways:
-    """Counts ways for one run. If the given nodes have a good part of all entries of a hop, its ways are counted for
-    all nodes of the graph at once, and once per run."""
+    """Counts ways for one run; optional branches to the nodes `needed` have to be there. If the given nodes have a good
+    part of all entries of a hop, its ways are counted for all nodes of the graph at once, and once per run."""
 
-    def __init__(self, context: Execution) -> None:
+    def __init__(self, context: Execution, needed: frozenset[str] = frozenset()) -> None:
         self._context = context
+        self._needed = needed
         self._for_all: dict[int, Int64s | None] = {}  # by the identity of branches; None: not possible
 
     def from_rows(self, branch: Branch, nodes: Int64s) -> Int64s:
@@ -88,9 +100,13 @@ class Ways:
         ways = np.zeros(len(different), np.int64)
         there = different >= 0
         ways[there] = self.along(branch, different[there])
-        if branch.optional:
+        if self.is_optional(branch):
             ways = np.maximum(ways, 1)
         return ways[place.reshape(-1)]
+
+    def is_optional(self, branch: Branch) -> bool:
+        """Whether a branch that leads nowhere counts as one way."""
+        return branch.optional and branch.hop.node not in self._needed
 
     def along(self, branch: Branch, nodes: Int64s) -> Int64s:
         """The number of ways along a branch from each of some distinct nodes."""
@@ -124,7 +140,7 @@ class Ways:
             ways = self._along_from_all(below)
             if ways is None:
                 return None
-            if below.optional:
+            if self.is_optional(below):
                 np.maximum(ways, 1, out=ways)
             if onwards is not None:
                 if int(onwards.max(initial=0)) * int(ways.max(initial=0)) >= LARGEST:
@@ -149,9 +165,9 @@ class Ways:
             reached = reached[step.allowed(context, reached)]
         onwards = np.ones(len(reached), np.int64)
         for below in branch.branches:
-            ways = self.along(below, reached)
-            onwards = product(onwards, np.maximum(ways, 1) if below.optional else ways)
-            if not below.optional:
+            ways, is_optional = self.along(below, reached), self.is_optional(below)
+            onwards = product(onwards, np.maximum(ways, 1) if is_optional else ways)
+            if not is_optional:
                 reached, onwards = reached[ways > 0], onwards[ways > 0]
         sums = Sums(len(nodes))
         with borrowed(hop.node_count) as scratch:

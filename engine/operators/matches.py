@@ -255,7 +255,7 @@ class _Weighing:
         ways = np.ones(len(nodes), np.int64)
         for branch in self._branches.get(name, ()):
             found = self._ways.along(branch, nodes)
-            if branch.optional:
+            if self._ways.is_optional(branch):
                 found = np.maximum(found, 1)
             nodes, ways = nodes[found > 0], product(ways[found > 0], found[found > 0])
         return nodes, ways

@@ -122,8 +122,8 @@ def _following(plan: _Following, source: pp.Plan) -> pp.Plan:
             return pp.DistinctExpand(source, start, end, hops, plan.keep, plan.merged, plan.reason)
         case lp.CountWalks(from_node=start, hops=hops, to_node=to_node, name=name):
             return pp.CountWalks(source, start, hops, to_node, name)
-        case lp.CountBranches(branches=branches, name=name, keep=keep):
-            return pp.CountBranches(source, branches, name, keep)
+        case lp.CountBranches(branches=branches, name=name, present=present, keep=keep):
+            return pp.CountBranches(source, branches, name, present, keep)
         case lp.CountMatches(steps=steps, branches=branches, name=name, end=matched, keep=keep):
             return pp.CountMatches(source, steps, branches, name, matched, keep)
         case lp.GetDegree():

@@ -26,7 +26,7 @@ from hoplite.planner import logical as lp
 from hoplite.planner.catalogue import Catalogue
 from hoplite.planner.cost import Estimates
 from hoplite.planner.determinism import is_deterministic
-from hoplite.planner.parts import Branch, ChainHop, MatchHop, Term
+from hoplite.planner.parts import Branch, ChainHop, MatchHop, Presence, Term
 from hoplite.planner.rules.begin_at_groups import begun_at
 from hoplite.planner.rules.distinct_chains import is_plain_filter
 from hoplite.planner.rules.match_counts import countable, is_countable
@@ -122,8 +122,10 @@ def _counted(node: lp.EagerAggregation, catalogue: Catalogue) -> lp.Plan:
     if not found.counted.steps and not found.taken.is_worth_it():
         return node
     never_null = found.never_null | (paths if found.taken.all_there else frozenset())
-    aggregates = weighted(node.aggregates, never_null)
-    return node if aggregates is None else replace(node, source=found.plan(), aggregates=aggregates)
+    counted = free_variables(tuple(a.arguments for a in node.aggregates if counts_rows(a))) - never_null
+    present = () if found.counted.steps else tuple(map(found.taken.presence, sorted(counted & found.taken.may_be_null)))
+    aggregates = weighted(node.aggregates, never_null, present)
+    return node if aggregates is None else replace(node, source=found.plan(present), aggregates=aggregates)
 
 
 class _Found:
@@ -171,13 +173,13 @@ class _Found:
             matches *= estimates.degree(labels.get(node, ()), hop.hop.traversal)
         return matches >= ends * (_FEWEST_MERGED if self.counted.has_conditions else _FEWEST_MERGED_ALONE)
 
-    def plan(self) -> lp.Plan:
-        """The rows, with the number of matches that each stands for."""
+    def plan(self, present: tuple[Presence, ...] = ()) -> lp.Plan:
+        """The rows, with the number of matches that each stands for, and of those in which variables are present."""
         base = self._base
         for step in reversed(self._left[self.counted.count :]):
             base = replace(step, left=base) if isinstance(step, lp.Apply) else replace(step, source=base)
         if not self.counted.steps:
-            return lp.CountBranches(base, self.taken.branches(), DEGREE)
+            return lp.CountBranches(base, self.taken.branches(), DEGREE, present)
         plan: lp.Plan = lp.CountMatches(base, self.counted.steps, self.taken.branches(), DEGREE, self.counted.end)
         for step in reversed(self._above):
             plan = replace(step, source=plan)
@@ -320,6 +322,22 @@ class _Taken:
         """The names of branches that are bound in every row."""
         there = [hop for hop in self.hops if not hop.may_be_null]
         return frozenset[str]().union(*(hop.made | {hop.expansion.from_node} for hop in there))
+
+    @property
+    def may_be_null(self) -> Names:
+        """The names that an OPTIONAL MATCH binds in branches."""
+        return frozenset[str]().union(*(hop.made for hop in self.hops if hop.may_be_null))
+
+    def presence(self, name: str) -> Presence:
+        """The matches in which such a name is not null: each OPTIONAL MATCH on the way to it has one."""
+        needed: list[str] = []
+        by_node = {hop.node: hop for hop in self.hops}
+        hop: _Hop | None = next(hop for hop in self.hops if name in hop.made)
+        while hop is not None:
+            if hop.optional:
+                needed.append(hop.node)
+            hop = by_node.get(hop.expansion.from_node)
+        return Presence(f"{DEGREE} {name}", name, tuple(needed))
 
     def branches(self) -> tuple[Branch, ...]:
         """The branches from nodes of the rows."""

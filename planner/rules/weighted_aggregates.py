@@ -12,7 +12,7 @@ from dataclasses import replace
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner.duplicates import BLIND_AGGREGATES, WEIGHABLE_AGGREGATES
-from hoplite.planner.parts import AggregateCall
+from hoplite.planner.parts import AggregateCall, Presence
 from hoplite.planner.variables import free_variables
 
 DEGREE = HIDDEN + "degree"
@@ -32,16 +32,23 @@ def is_blind(aggregate: AggregateCall) -> bool:
     return aggregate.distinct or aggregate.function in BLIND_AGGREGATES
 
 
-def weighted(aggregates: Iterable[AggregateCall], never_null: frozenset[str]) -> tuple[AggregateCall, ...] | None:
-    """The aggregates over rows with a weight; None if one has to see every match."""
+def weighted(
+    aggregates: Iterable[AggregateCall], never_null: frozenset[str], present: Iterable[Presence] = ()
+) -> tuple[AggregateCall, ...] | None:
+    """The aggregates over rows with a weight; None if one has to see every match. `present`: the columns that count the
+    matches in which a variable is not null."""
+    columns = {column.variable: column.name for column in present}
     changed: list[AggregateCall] = []
     for aggregate in aggregates:
         if is_blind(aggregate):
             changed.append(aggregate)
         elif counts_rows(aggregate):
-            if not free_variables(aggregate.arguments) <= never_null:
-                return None
-            changed.append(AggregateCall(aggregate.name, "sum", False, (ast.Variable(DEGREE),)))
+            counted = DEGREE
+            for name in free_variables(aggregate.arguments) - never_null:
+                if name not in columns:
+                    return None
+                counted = columns[name]
+            changed.append(AggregateCall(aggregate.name, "sum", False, (ast.Variable(counted),)))
         elif aggregate.function in WEIGHABLE_AGGREGATES and aggregate.weight is None:
             changed.append(replace(aggregate, weight=ast.Variable(DEGREE)))
         else:

@@ -149,6 +149,8 @@ def _aggregated(graph: Graph, aggregate: Aggregate, rows: list[Row]) -> Any:
             return len(nodes)
         case "count distinct":
             return len(set(nodes))
+        case "collect":
+            return sorted(nodes)
         case "collect distinct":
             return sorted(set(nodes))
         case "count x":

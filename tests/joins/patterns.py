@@ -11,7 +11,7 @@ TYPES = ("R", "S")
 
 Side: TypeAlias = Literal["->", "<-", "--"]
 AggregateName: TypeAlias = Literal[
-    "count(*)", "count", "count x", "count distinct", "sum", "avg", "min", "max", "collect distinct"
+    "count(*)", "count", "count x", "count distinct", "sum", "avg", "min", "max", "collect", "collect distinct"
 ]
 
 
@@ -133,8 +133,8 @@ class Aggregate:
                 return "count(*)"
             case "count" | "count distinct":
                 return f"count({self.function.partition(' ')[2].upper()} {self.of})"
-            case "collect distinct":
-                return f"collect(DISTINCT {self.of}.i)"
+            case "collect" | "collect distinct":
+                return f"collect({self.function.partition(' ')[2].upper()} {self.of}.i)"
             case "count x":
                 return f"count({self.of}.x)"
             case _:
@@ -233,6 +233,15 @@ class _Writer:
         others = [self.predicate() for _ in range(random.choice((0, 0, 0, 1)))]
         return Match((Chain(nodes, steps),), (*ends, *others))
 
+    def optional_chain(self) -> Match:
+        """An OPTIONAL MATCH of one or two new nodes from a node that is bound, with a condition on the last of them."""
+        random = self.random
+        start = NodePattern(random.choice(self.nodes), None)
+        steps = tuple(self.step(repeated=False) for _ in range(random.choice((1, 1, 2))))
+        nodes = (start, *(self.node(new=True) for _ in steps))
+        asked = [Predicate(">", nodes[-1].name, number=1)] if random.random() < 0.3 else []
+        return Match((Chain(nodes, steps),), tuple(asked), optional=True)
+
     def predicate(self) -> Predicate:
         random = self.random
         left, right = random.choice(self.nodes), random.choice(self.nodes)
@@ -254,6 +263,17 @@ class _Writer:
         """Rows of a few nodes, which may occur more than once."""
         return Returned(tuple(dict.fromkeys(self.random.choices(self.nodes, k=3))))
 
+    def counted_by(self, known: tuple[str, ...]) -> Returned:
+        """Counts for one of some nodes, or for all rows: of matches, or of distinct values."""
+        random = self.random
+        keys = (random.choice(known),) if random.random() < 0.7 else ()
+        names: list[tuple[AggregateName, ...]] = [("count(*)", "count"), ("count distinct", "min", "collect distinct")]
+        some = random.choice(names)
+        aggregates = tuple(
+            Aggregate(random.choice(some), random.choice(self.nodes)) for _ in range(random.choice((1, 2, 3)))
+        )
+        return Returned(keys, aggregates)
+
     def returned(self) -> Returned:
         random = self.random
         keys = tuple(dict.fromkeys(random.choice(self.nodes) for _ in range(random.choice((0, 1, 1, 2)))))
@@ -267,7 +287,7 @@ class _Writer:
                 names = get_args(AggregateName)
                 chosen = (random.choice(names) for _ in range(random.choice((1, 1, 2))))
                 aggregates = tuple(Aggregate(name, random.choice(self.nodes)) for name in chosen)
-        lists = any(aggregate.function == "collect distinct" for aggregate in aggregates)
+        lists = any(aggregate.function.startswith("collect") for aggregate in aggregates)
         top = random.randint(1, 3) if keys and not lists and random.random() < 0.2 else None
         return Returned(keys, aggregates, top=top)
 
@@ -279,6 +299,11 @@ def random_query(random: Random) -> Query:
         matches = [writer.way_between()]
         if random.random() < 0.6:
             return Query(tuple(matches), writer.rows())
+    elif random.random() < 0.2:
+        matches = [Match((writer.chain(2),), ())]
+        known = tuple(writer.nodes)
+        matches += [writer.optional_chain() for _ in range(random.choice((1, 2, 2, 3)))]
+        return Query(tuple(matches), writer.counted_by(known))
     else:
         matches = [writer.match(optional=False)]
     for _ in range(random.choice((0, 0, 1, 1, 2, 3))):
