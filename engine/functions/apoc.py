@@ -93,9 +93,8 @@ _Value = TypeVar("_Value", bound=ValueFunction)
 
 def function_failed(function: str, java_class: str, message: str) -> CypherError:
     """The error of a function that has thrown: `Failed to invoke function `f`: Caused by: java.lang....: message`"""
-    return CypherError(
-        PROCEDURE_CALL_FAILED, f"Failed to invoke function `{function}`: Caused by: {java_class}: {message}"
-    )
+    thrown = f"{java_class}: {message}" if message else java_class
+    return CypherError(PROCEDURE_CALL_FAILED, f"Failed to invoke function `{function}`: Caused by: {thrown}")
 
 
 _FAILED = lazy_pattern(r"Failed to invoke function `[^`]*`")

@@ -16,7 +16,9 @@ from hoplite.engine.functions.strings import string_of
 from hoplite.engine.memory import refuse_list
 from hoplite.errors import CypherError
 from hoplite.values.entities import NodeRef, RelationshipRef
+from hoplite.values.map_order import capacity_for, set_order
 from hoplite.values.order import group_key, sort_key
+from hoplite.values.render import describe
 
 Items = list[Any] | None
 
@@ -53,9 +55,13 @@ def to_set(values: Items) -> Items:
     "Returns the distinct elements that are in both lists.",
 )
 def intersection(first: Items, second: Items) -> list[Any]:
-    """In the order of the first list."""
+    """In the order of a set of Java, as those of union, subtract and disjunction."""
     others = _distinct(second)
-    return [value for key, value in _distinct(first).items() if key in others]
+    return [value for value in _set_of(first or []) if group_key(value) in others]
+
+
+def _set_of(values: list[Any]) -> list[Any]:
+    return set_order(_distinct(values).values(), capacity_for(len(values)))
 
 
 @apoc_function(
@@ -66,7 +72,7 @@ def union(first: Items, second: Items) -> Items:
     """If one list is null, the other one as it is."""
     if first is None or second is None:
         return second if first is None else first
-    return list(_distinct([*(first or ()), *(second or ())]).values())
+    return set_order(_distinct([*first, *second]).values(), capacity_for(len(first)))
 
 
 @apoc_function(
@@ -85,9 +91,11 @@ def union_all(first: Items, second: Items) -> Items:
     "Returns the distinct elements of the first list that are not in the second.",
 )
 def subtract(first: Items, second: Items) -> Items:
-    """A set difference."""
+    """A set difference; if there is nothing to take away from it, the list as it is."""
+    if first is None or second is None:
+        return first
     others = _distinct(second)
-    return None if first is None else [value for key, value in _distinct(first).items() if key not in others]
+    return [value for value in _set_of(first) if group_key(value) not in others]
 
 
 @apoc_function(
@@ -109,8 +117,8 @@ def disjunction(first: Items, second: Items) -> Items:
     if first is None or second is None:
         return second if first is None else first
     left, right = _distinct(first), _distinct(second)
-    alone = [value for key, value in left.items() if key not in right]
-    return alone + [value for key, value in right.items() if key not in left]
+    both = left.keys() & right.keys()
+    return [value for value in set_order((left | right).values()) if group_key(value) not in both]
 
 
 # --- questions ---
@@ -209,8 +217,8 @@ def total(values: Items) -> float | None:
 
 @apoc_function("apoc.coll.sumLongs(coll :: LIST<INTEGER | FLOAT>) :: INTEGER", "Returns the sum of the whole parts.")
 def total_of_integers(values: Items) -> int | None:
-    """Null for an empty list."""
-    return (sum(map(int, values)) + 2**63) % 2**64 - 2**63 if values else None  # wraps around like Java's long
+    """Null for null."""
+    return None if values is None else (sum(map(int, values)) + 2**63) % 2**64 - 2**63  # wraps around like Java's long
 
 
 @apoc_function("apoc.coll.avg(coll :: LIST<INTEGER | FLOAT>) :: FLOAT", "Returns the average of the numbers.")
@@ -237,9 +245,9 @@ def deviation(values: Items, corrected: bool) -> int | float | None:
     "apoc.coll.runningTotal(list :: LIST<INTEGER | FLOAT>) :: LIST<ANY>", "Returns the running totals of the elements."
 )
 def running_total(values: Items) -> Items:
-    """`[1, 2, 3]` becomes `[1, 3, 6]`."""
+    """`[1, 2, 3]` becomes `[1, 3, 6]`; null for an empty list."""
     refuse_list(len(values or ()))
-    return None if values is None else list(itertools.accumulate(values))
+    return list(itertools.accumulate(values)) if values else None
 
 
 @apoc_function("apoc.coll.max(values :: LIST<ANY>) :: ANY", "Returns the largest element.")
@@ -324,9 +332,11 @@ def pairs_min(values: Items) -> Items:
     "apoc.coll.zip(list1 :: LIST<ANY>, list2 :: LIST<ANY>) :: LIST<ANY>", "Returns the elements of both lists in pairs."
 )
 def zip_lists(first: Items, second: Items) -> Items:
-    """As long as the first list."""
+    """As long as the first list, unless the second is empty."""
     if first is None or second is None:
         return None
+    if not second:
+        return []
     return [[value, second[place] if place < len(second) else None] for place, value in enumerate(first)]
 
 
@@ -346,9 +356,12 @@ def partition(values: Items, size: int) -> list[Any]:
     "Returns all choices of between minSelect and maxSelect elements.",
 )
 def combinations(values: Items, least: int, most: int) -> list[Any]:
-    """In the order of the list."""
-    sizes = range(least, (least if most == -1 else most) + 1)
-    refuse_list(sum(math.comb(len(values or ()), size) * size for size in sizes if size >= 0))
+    """In the order of the list; none if a size is asked for that it does not have."""
+    largest = least if most == -1 else most
+    if least < 1 or largest > len(values or ()):
+        return []
+    sizes = range(least, largest + 1)
+    refuse_list(sum(math.comb(len(values or ()), size) * size for size in sizes))
     return [list(choice) for size in sizes for choice in itertools.combinations(values or (), size)]
 
 
@@ -406,6 +419,8 @@ def set_item(values: Items, index: int, value: Any) -> Items:
 @apoc_function("apoc.coll.fill(item :: STRING, count :: INTEGER) :: LIST<ANY>", "Returns a list that repeats an item.")
 def fill(item: Any, count: int) -> list[Any]:
     """`fill('a', 2)` is `['a', 'a']`."""
+    if count < 0:
+        raise function_failed("apoc.coll.fill", "java.lang.IllegalArgumentException", f"List length = {count}")
     refuse_list(count)
     return [item] * count
 
@@ -508,7 +523,11 @@ def contains_all_sorted(values: Items, wanted: Items) -> bool:
 )
 def frequencies_as_map(values: Items) -> dict[str, int]:
     """`{1: 2}` for `[1, 1]`."""
-    return {str(string_of(value)): count for value, count in _counts(values)}
+    return {_text(value): count for value, count in _counts(values)}
+
+
+def _text(value: Any) -> str:
+    return describe(value) if value is None or isinstance(value, list | dict) else str(string_of(value))
 
 
 @apoc_function(

@@ -11,6 +11,7 @@ import numpy as np
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc import apoc_function, function_failed
 from hoplite.engine.functions.entities import labels, properties_of, public_id, relationship_type
+from hoplite.engine.functions.java_format import java_text as object_text
 from hoplite.engine.functions.strings import string_of
 from hoplite.engine.guard import interruptible
 from hoplite.errors import CypherError
@@ -46,8 +47,9 @@ def merge_list(maps: list[Map] | None) -> dict[str, Any]:
 
 @apoc_function("apoc.map.fromPairs(pairs :: LIST<LIST<ANY>>) :: MAP", "Returns a map of [key, value] pairs.")
 def from_pairs(pairs: list[list[Any]] | None) -> dict[str, Any]:
-    """`[['a', 1]]` becomes `{a: 1}`."""
-    return {str(string_of(key)): value for key, value in pairs or ()}
+    """`[['a', 1]]` becomes `{a: 1}`; a key alone has the value null, and null as a key is left out."""
+    keyed = [pair for pair in pairs or () if pair and pair[0] is not None]
+    return {object_text(pair[0]): pair[1] if len(pair) > 1 else None for pair in keyed}
 
 
 @apoc_function(
@@ -55,17 +57,26 @@ def from_pairs(pairs: list[list[Any]] | None) -> dict[str, Any]:
 )
 def from_lists(keys: list[str] | None, values: list[Any] | None) -> Map:
     """The lists must be equally long."""
+    return _parallel("apoc.map.fromLists", keys, values)
+
+
+def _parallel(function: str, keys: list[str] | None, values: list[Any] | None) -> dict[str, Any]:
     if keys is None or values is None or len(keys) != len(values):
         what = "keys and values lists have to be not null and of same size"
-        raise function_failed("apoc.map.fromLists", "java.lang.RuntimeException", what)
+        raise function_failed(function, "java.lang.RuntimeException", what)
     return dict(zip(keys, values, strict=True))
 
 
 @apoc_function("apoc.map.fromValues(values :: LIST<ANY>) :: MAP", "Returns a map of alternating keys and values.")
 def from_values(values: list[Any] | None) -> dict[str, Any]:
-    """`['a', 1]` becomes `{a: 1}`."""
-    items = values or []
-    return {str(string_of(key)): value for key, value in zip(items[::2], items[1::2], strict=False)}
+    """`['a', 1]` becomes `{a: 1}`; null as a key is left out."""
+    return _alternating("apoc.map.fromValues", values or [])
+
+
+def _alternating(function: str, items: list[Any]) -> dict[str, Any]:
+    if len(items) % 2:
+        raise function_failed(function, "java.util.NoSuchElementException", "")
+    return {object_text(key): value for key, value in zip(items[::2], items[1::2], strict=True) if key is not None}
 
 
 @apoc_function(
@@ -104,21 +115,31 @@ def _exact(value: Any) -> Any:
 @apoc_function(
     "apoc.map.groupBy(values :: LIST<ANY>, key :: STRING) :: MAP",
     "Returns the maps by the value of a key; the last one with a value wins.",
+    needs_context=True,
 )
-def group_by(maps: list[Map] | None, key: str) -> dict[str, Any]:
-    """Maps without the key are left out."""
-    return {str(string_of(one[key])): one for one in maps or () if one and one.get(key) is not None}
+def group_by(context: Execution, values: list[Any] | None, key: str) -> dict[str, Any]:
+    """Maps and entities without the key are left out, and so is everything else."""
+    return {name: one[-1] for name, one in group_by_multi(context, values, key).items()}
 
 
 @apoc_function(
-    "apoc.map.groupByMulti(values :: LIST<ANY>, key :: STRING) :: MAP", "Returns lists of maps by the value of a key."
+    "apoc.map.groupByMulti(values :: LIST<ANY>, key :: STRING) :: MAP",
+    "Returns lists of maps by the value of a key.",
+    needs_context=True,
 )
-def group_by_multi(maps: list[Map] | None, key: str) -> dict[str, list[Any]]:
-    """Maps without the key are left out."""
+def group_by_multi(context: Execution, values: list[Any] | None, key: str) -> dict[str, list[Any]]:
+    """Maps and entities without the key are left out, and so is everything else."""
     groups: dict[str, list[Any]] = {}
-    for one in maps or ():
-        if one and one.get(key) is not None:
-            groups.setdefault(str(string_of(one[key])), []).append(one)
+    for one in values or ():
+        match one:
+            case dict():
+                held = one.get(key)
+            case NodeRef() | RelationshipRef():
+                held = held_by(context, one).get(key)
+            case _:
+                held = None
+        if held is not None:
+            groups.setdefault(object_text(held), []).append(one)
     return groups
 
 
@@ -298,20 +319,19 @@ def any_properties(context: Execution, thing: Any, keys: list[str] | None) -> Ma
 )
 def set_lists(given: Map, keys: list[str] | None, values: list[Any] | None) -> Map:
     """Keys and values from two parallel lists."""
-    return {**(given or {}), **dict(zip(keys or (), values or (), strict=False))}
+    return {**(given or {}), **_parallel("apoc.map.setLists", keys, values)}
 
 
 @apoc_function("apoc.map.setPairs(map :: MAP, pairs :: LIST<LIST<ANY>>) :: MAP", "Returns a map with more entries.")
 def set_pairs(given: Map, pairs: list[list[Any]] | None) -> Map:
     """Each pair is a list of a key and a value."""
-    return {**(given or {}), **{str(key): value for key, value in pairs or ()}}
+    return {**(given or {}), **from_pairs(pairs)}
 
 
 @apoc_function("apoc.map.setValues(map :: MAP, pairs :: LIST<ANY>) :: MAP", "Returns a map with more entries.")
 def set_values(given: Map, values: list[Any] | None) -> Map:
     """Keys and values alternate."""
-    flat = values or []
-    return {**(given or {}), **dict(zip(map(str, flat[::2]), flat[1::2], strict=False))}
+    return {**(given or {}), **_alternating("apoc.map.setValues", values or [])}
 
 
 @apoc_function(

@@ -121,7 +121,10 @@ def _exact(function: str, text: str) -> Decimal:
     try:
         return Decimal(text)
     except decimal.InvalidOperation:
-        raise function_failed(function, "java.lang.NumberFormatException", f"Not a number: {text}") from None
+        wrong = next((character for character in text if character not in "+-.0123456789eE"), None)
+        mark = 'neither a decimal digit number, decimal point, nor "e" notation exponential mark.'
+        what = f"Not a number: {text}" if wrong is None else f"Character {wrong} is {mark}"
+        raise function_failed(function, "java.lang.NumberFormatException", what) from None
 
 
 def _rounded(function: str, value: Decimal, digits: int | None, mode: str | None) -> Decimal:
@@ -144,8 +147,8 @@ _WIDE = decimal.Context(prec=2_000)
     "apoc.number.exact.add(stringA :: STRING, stringB :: STRING) :: STRING", "Adds two large numbers, given as strings."
 )
 def exact_add(left: str | None, right: str | None) -> str | None:
-    """The result is a string."""
-    if left is None or right is None:
+    """The result is a string; null for null and for an empty string."""
+    if not left or not right:
         return None
     name = "apoc.number.exact.add"
     return _plain(_WIDE.add(_exact(name, left), _exact(name, right)))
@@ -156,8 +159,8 @@ def exact_add(left: str | None, right: str | None) -> str | None:
     "Subtracts two large numbers, given as strings.",
 )
 def exact_sub(left: str | None, right: str | None) -> str | None:
-    """The result is a string."""
-    if left is None or right is None:
+    """The result is a string; null for null and for an empty string."""
+    if not left or not right:
         return None
     name = "apoc.number.exact.sub"
     return _plain(_WIDE.subtract(_exact(name, left), _exact(name, right)))
@@ -168,8 +171,8 @@ _EXACT = "stringA :: STRING, stringB :: STRING, precision = 0 :: INTEGER, roundi
 
 @apoc_function(f"apoc.number.exact.mul({_EXACT}) :: STRING", "Multiplies two large numbers, given as strings.")
 def exact_mul(left: str | None, right: str | None, digits: int | None, mode: str | None) -> str | None:
-    """The result is a string."""
-    if left is None or right is None:
+    """The result is a string; null for null and for an empty string."""
+    if not left or not right:
         return None
     name = "apoc.number.exact.mul"
     return _plain(_rounded(name, _WIDE.multiply(_exact(name, left), _exact(name, right)), digits, mode))
@@ -177,8 +180,8 @@ def exact_mul(left: str | None, right: str | None, digits: int | None, mode: str
 
 @apoc_function(f"apoc.number.exact.div({_EXACT}) :: STRING", "Divides two large numbers, given as strings.")
 def exact_div(left: str | None, right: str | None, digits: int | None, mode: str | None) -> str | None:
-    """The result is a string."""
-    if left is None or right is None:
+    """The result is a string; null for null and for an empty string."""
+    if not left or not right:
         return None
     name = "apoc.number.exact.div"
     divisor = _exact(name, right)
@@ -195,8 +198,8 @@ _EXACT_TEXT = "string :: STRING, precision = 0 :: INTEGER, roundingMode = HALF_U
     "Converts a large number, given as a string, to an integer.",
 )
 def exact_to_integer(text: str | None, digits: int | None, mode: str | None) -> int | None:
-    """Null for null. Precision and rounding mode make no difference."""
-    return None if text is None else int(_exact("apoc.number.exact.toInteger", text))
+    """Null for null and for an empty string. Precision and rounding mode make no difference."""
+    return None if not text else int(_exact("apoc.number.exact.toInteger", text))
 
 
 @apoc_function(
@@ -205,7 +208,7 @@ def exact_to_integer(text: str | None, digits: int | None, mode: str | None) -> 
 def exact_to_float(text: str | None, digits: int | None, mode: str | None) -> float | None:
     """Null for null."""
     name = "apoc.number.exact.toFloat"
-    return None if text is None else float(_rounded(name, _exact(name, text), digits, mode))
+    return None if not text else float(_rounded(name, _exact(name, text), digits, mode))
 
 
 @apoc_function("apoc.number.exact.toExact(number :: INTEGER) :: INTEGER", "Returns an integer as it is.")

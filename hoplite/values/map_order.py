@@ -6,6 +6,7 @@ of the entries in an answer.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -14,6 +15,7 @@ Key = TypeVar("Key")
 DEFAULT_CAPACITY = 16
 _SMALL_MAP = 4
 _HASH_BITS = 32
+_HASH_MASK = 2**_HASH_BITS - 1
 
 
 def visiting_order(keys: Iterable[str], capacity: int = DEFAULT_CAPACITY) -> list[str]:
@@ -30,6 +32,47 @@ def order_by_hash(keys: Iterable[Key], hash_of: Callable[[Key], int], capacity: 
     while len(listed) > buckets * 3 // 4:
         buckets *= 2
     return sorted(listed, key=lambda key: _spread(hash_of(key)) % buckets)
+
+
+def set_order(values: Iterable[Any], capacity: int = DEFAULT_CAPACITY) -> list[Any]:
+    """Distinct values as a HashSet visits them; as given if one is among them whose hash differs from run to run."""
+    listed = list(values)
+    try:
+        return order_by_hash(listed, _value_hash, capacity)
+    except TypeError:
+        return listed
+
+
+def capacity_for(count: int) -> int:
+    """That of a HashSet made from a collection."""
+    return max(int(count / 0.75) + 1, DEFAULT_CAPACITY)
+
+
+def _value_hash(value: Any) -> int:
+    """The hash of a Cypher value in Neo4j, unsigned: of text by code points, of equal numbers the same."""
+    match value:
+        case bool():
+            return 1231 if value else 1237
+        case float() if not value.is_integer():
+            (bits,) = struct.unpack(">Q", struct.pack(">d", value))
+            return (bits ^ bits >> 32) & _HASH_MASK
+        case int() | float():
+            bits = int(value) % 2**64
+            return (bits ^ bits >> 32) & _HASH_MASK
+        case str():
+            result = 1
+            for character in value:
+                result = (31 * result + ord(character)) & _HASH_MASK
+            return result if value else 0
+        case list():
+            result = 1
+            for item in value:
+                result = (31 * result + _value_hash(item)) & _HASH_MASK
+            return result
+        case dict():
+            return sum(hash_code(key) ^ _value_hash(item) for key, item in value.items()) & _HASH_MASK
+        case _:
+            raise TypeError(value)
 
 
 def header_order(names: Iterable[str]) -> list[str]:
