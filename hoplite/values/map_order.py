@@ -50,29 +50,31 @@ def capacity_for(count: int) -> int:
 
 def _value_hash(value: Any) -> int:
     """The hash of a Cypher value in Neo4j, unsigned: of text by code points, of equal numbers the same."""
+    result: int = 1
     match value:
         case bool():
             return 1231 if value else 1237
         case float() if not value.is_integer():
-            (bits,) = struct.unpack(">Q", struct.pack(">d", value))
-            return (bits ^ bits >> 32) & _HASH_MASK
+            return _folded(struct.unpack(">Q", struct.pack(">d", value))[0])
         case int() | float():
-            bits = int(value) % 2**64
-            return (bits ^ bits >> 32) & _HASH_MASK
+            return _folded(int(value) % 2**64)
         case str():
-            result = 1
             for character in value:
                 result = (31 * result + ord(character)) & _HASH_MASK
             return result if value else 0
         case list():
-            result = 1
             for item in value:
                 result = (31 * result + _value_hash(item)) & _HASH_MASK
             return result
         case dict():
-            return sum(hash_code(key) ^ _value_hash(item) for key, item in value.items()) & _HASH_MASK
+            return _HASH_MASK & sum(hash_code(key) ^ _value_hash(item) for key, item in value.items())
         case _:
             raise TypeError(value)
+
+
+def _folded(bits: int) -> int:
+    """`Long.hashCode`"""
+    return (bits ^ bits >> 32) & _HASH_MASK
 
 
 def header_order(names: Iterable[str]) -> list[str]:
