@@ -26,7 +26,8 @@ class Owners:
         self._first_relationships: Positions = np.zeros(0, np.int64)
         self._bits: dict[int, NDArray[np.uint8]] = {}
         if self._partition_of is not None and len(adjacency.partitions) >= workers:
-            sizes = np.bincount(self._partition_of[self._partition_of >= 0])
+            known = self._partition_of[self._partition_of >= 0]
+            sizes = np.bincount(known, minlength=len(adjacency.partitions))
             self._worker_of = np.append(_assigned_workers(sizes, workers), -1)  # the last: those in no partition
             self._first_relationships = np.array(getattr(adjacency.partitions, "first_relationships", ()), np.int64)
         else:

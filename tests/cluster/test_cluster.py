@@ -391,6 +391,15 @@ def test_owners_have_shares_of_one_size(tmp_path: Path) -> None:
         assert ClusterBackend.name == "cluster"
 
 
+def test_relationships_newer_than_all_partitions_have_an_owner(tmp_path: Path) -> None:
+    path = tmp_path / "few.hop"
+    hops = "MATCH (a:N {id: 0})-[*1..2]->(m) WITH DISTINCT m MATCH (m)<-[r]-(b)"
+    with hoplite.open(path, partitions=16) as db:
+        db.run("CREATE (:N {id: 0})-[:R {w: 1}]->(:N {id: 1})-[:R {w: 2}]->(:N {id: 2})")
+        with Cluster(path, ThreadPool(2), split="always") as several:  # everything is in the log
+            assert _rows(several, f"{hops} WHERE r.w > 0 RETURN r.w, b.id ORDER BY r.w") == [[1, 0], [2, 1]]
+
+
 def test_a_worker_loads_no_partition_but_its_own(tmp_path: Path) -> None:
     path = random_folder(tmp_path, seed=13, nodes=2_000, relationships=4_000, partitions=16)
     with hoplite.open(path, partitions=16) as db:
