@@ -1,10 +1,10 @@
 """One process against workers on Ray: `python -m benchmarks.cluster [--workers 1 2 4 8] [--scale 0.05] [--folder DIR]`.
 
-The PubMed shape on disk. Ray's own round trip comes first, then four figures: searches across two workers and in one
-process, a batch of statements over two workers and over one, what each worker holds, and searches under a budget that
-the graph exceeds. One process and workers take turns, and the best of several rounds counts: other programs may run on
-the machine. Last, the frontiers of the searches are replayed over a simulated network with the measured constants:
-predictions next to measurements, and predictions for machines that are not here.
+The PubMed shape on disk. Ray's own round trip comes first, then five figures: searches across two workers and in one
+process, what each worker holds, searches with conditions on their ends, a batch of statements over two workers and over
+one, and searches under a budget that the graph exceeds. One process and workers take turns, and the best of several
+rounds counts: other programs may run on the machine. Last, the frontiers of the searches are replayed over a simulated
+network with the measured constants: predictions next to measurements, and predictions for machines that are not here.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ from hoplite.cluster.packing import Packed, as_bits, pack, unpack
 from hoplite.cluster.ray_pool import RayPool
 
 STATEMENT = "MATCH (a:N {id: $i})-[*1..2]-(b) RETURN count(DISTINCT b) AS c"
+CONDITIONS = """MATCH (a:N {id: $i})-[*1..%d]-(b:N) WHERE b.id %% 7 = 0 AND toString(b.id) CONTAINS $digit
+RETURN count(DISTINCT b) AS c"""
 PARTITIONS = 16
 
 
@@ -98,7 +100,7 @@ def main() -> None:
             _model(db, seeds, asked.hops, measured)
 
 
-# --- the four figures -----------------------------------------------------------------------------------------------
+# --- the five figures -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,12 @@ def _hops(db: hoplite.Database, path: Path, workers: int, seeds: list[int], aske
             times = [(_seconds(run_here), _seconds(run_there)) for _ in range(asked.rounds)]
             alone.append(min(one for one, _ in times))
             across.append(min(other for _, other in times))
-        cpu = statistics.median(_cpu_ratio(db, several, seed, asked) for seed in seeds)
+        cpu = statistics.median(
+            _cpu_ratio(
+                several, asked.rounds, *(partial(each.khop, [seed], asked.hops, "both") for each in (db, several))
+            )
+            for seed in seeds
+        )
         floor, bytes_per_s = _round(several), _bandwidth(several)
         found = Measured(statistics.median(alone), statistics.median(across), floor, bytes_per_s)
         print(f"workers {workers}: a round of Ray {1000 * floor:.2f} ms, {bytes_per_s / 1e6:,.0f} MB/s")
@@ -135,20 +142,21 @@ def _hops(db: hoplite.Database, path: Path, workers: int, seeds: list[int], aske
         )
         print("  " + str(several._hops.calls.tally.since(before)).replace("\n", "\n  "))
         _memory(db, several, workers, seeds, asked)
+        _conditions(db, several, seeds, asked)
         return found
 
 
-def _cpu_ratio(db: hoplite.Database, several: Cluster, seed: int, asked: Any) -> float:
-    """What a search takes if nothing else runs on the cores: the CPU time of the leading process and that of the worker
-    that has most, against the CPU time of one process."""
+def _cpu_ratio(several: Cluster, rounds: int, here: Callable[[], Any], there: Callable[[], Any]) -> float:
+    """What something takes if nothing else runs on the cores: the CPU time of the leading process and that of the
+    worker that has most, against the CPU time of one process."""
     processes = [stats["process"] for stats in _each(several, "loads")]
     begin = time.process_time()
-    for _ in range(asked.rounds):
-        db.khop([seed], asked.hops, "both")
+    for _ in range(rounds):
+        here()
     alone = time.process_time() - begin
     begin, before = time.process_time(), [_cpu_of(process) for process in processes]
-    for _ in range(asked.rounds):
-        several.khop([seed], asked.hops, "both")
+    for _ in range(rounds):
+        there()
     busiest = max(_cpu_of(process) - then for process, then in zip(processes, before, strict=True))
     return (time.process_time() - begin + busiest) / alone
 
@@ -173,6 +181,35 @@ def _memory(db: hoplite.Database, several: Cluster, workers: int, seeds: list[in
         f"{100 * (max(held) / share - 1):+.1f}%",
         flush=True,
     )
+
+
+def _conditions(db: hoplite.Database, several: Cluster, seeds: list[int], asked: Any) -> None:
+    """Searches with three conditions on their ends, evaluated by the owners, and all in the leading process."""
+    several._split = "always"  # hops go across workers, where they are wide
+    query, ratios, asks_owners = CONDITIONS % asked.hops, [], several._hops.asks_owners
+    before = several._hops.calls.tally.copy()
+    for owners in (True, False):
+        several._hops.asks_owners = asks_owners if owners else lambda *_, **__: False  # type: ignore[method-assign]
+        each_ratio = []
+        for seed in seeds:
+            runs = [partial(_answer, each, query, {"i": seed, "digit": "7"}) for each in (db, several)]
+            if runs[0]() != runs[1]():
+                raise SystemExit(f"DIFFERENT: conditions on {asked.hops} hops from {seed}")
+            each_ratio.append(_cpu_ratio(several, asked.rounds, *runs))
+        ratios.append(statistics.median(each_ratio))
+        if owners:
+            taken = several._hops.calls.tally.since(before).kinds[1]
+    several._split, several._hops.asks_owners = "auto", asks_owners  # type: ignore[method-assign]
+    print(
+        f"  filters   by CPU time {ratios[0]:.2f}x one process if owners evaluate them, {ratios[1]:.2f}x if the "
+        f"leading process does; {8 * taken[3] / taken[1]:.1f} bits sent and {8 * taken[4] / taken[1]:.1f} received "
+        "for each node",
+        flush=True,
+    )
+
+
+def _answer(db: hoplite.Database, query: str, parameters: dict[str, Any]) -> Any:
+    return db.run(query, parameters).data()
 
 
 def _statements(db: hoplite.Database, path: Path, shape: LargeGraph, asked: Any) -> None:
