@@ -55,6 +55,7 @@ from hoplite.engine.hops.select import AutoBackend
 from hoplite.errors import CypherError
 from hoplite.planner import physical as pp
 from hoplite.storage.snapshot import Snapshot
+from hoplite.storage.transaction import Transaction
 from hoplite.values.columns import Column, concatenate
 
 # From this many likely steps, a level of a search is worth a message to each worker.
@@ -422,9 +423,12 @@ class ClusterBackend(AutoBackend):
 
     # --- conditions and values ---
 
-    def asks_owners(self, rows: int, is_condition: bool) -> bool:
-        """Whether owners evaluate an expression for this many nodes or relationships. Values, which take more to send
-        than to read, are asked for only if this process cannot hold the database."""
+    def asks_owners(self, graph: Snapshot | Transaction, rows: int, is_condition: bool) -> bool:
+        """Whether owners evaluate an expression for this many nodes or relationships of a graph, which must be their
+        version. Values, which take more to send than to read, are asked for only if this process cannot hold the
+        database."""
+        if graph.adjacency(True) is not self._adjacencies[0]:
+            return False
         if self._split != "auto":
             return self._split == "always" and rows > 0
         return rows >= _FEWEST_ROWS and (is_condition or not self._holds_all)

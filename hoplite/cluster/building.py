@@ -87,7 +87,7 @@ class OwnedEnds(Operator):
     def _kept_by_owners(self, ends: Positions, context: Execution) -> Positions | None:
         """None if owners are not asked, or a condition fails."""
         backend = backend_named(context.backend)
-        if not isinstance(backend, ClusterBackend) or not backend.asks_owners(len(ends), is_condition=True):
+        if not isinstance(backend, ClusterBackend) or not backend.asks_owners(context.graph, len(ends), True):
             return None
         watch = Watch(context.profile, context)
         settings = [condition.sent.setting(context) for condition in self.conditions]
@@ -121,7 +121,9 @@ class OwnedEvaluator:
         column = batch.columns.get(self._variable)
         if isinstance(column, Nodes | Relationships):
             backend = backend_named(context.backend)
-            if isinstance(backend, ClusterBackend) and backend.asks_owners(len(column), self._is_condition):
+            if isinstance(backend, ClusterBackend) and backend.asks_owners(
+                context.graph, len(column), self._is_condition
+            ):
                 asked = Asked(self._sent.text, self._variable, isinstance(column, Nodes))
                 setting = self._sent.setting(context)
                 found = backend.values(asked, column.positions, setting, context.check_time)

@@ -69,6 +69,11 @@ class Calls:
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
         self.tally = Tally(pool.size)
+        self._members = pool.members
+
+    def submit(self, worker: int, method: str, arguments: tuple[Any, ...]) -> Any:
+        """Begin a call; it is lost if the workers were replaced by those of another version."""
+        return self.pool.submit(worker, method, arguments, self._members)
 
     def ask(self, method: str, asked: Sequence[tuple[int, tuple[Any, ...]]], check: Check) -> list[Any]:
         """The answers of several workers to their requests; a worker that dies is asked again."""
@@ -77,7 +82,7 @@ class Calls:
         for _ in range(ATTEMPTS):
             number = next_number()
             try:
-                calls = [self.pool.submit(asked[one][0], method, (number, *asked[one][1])) for one in left]
+                calls = [self.submit(asked[one][0], method, (number, *asked[one][1])) for one in left]
                 lost = self._collect(calls, left, answers, check)
             except BaseException:
                 for one in left:
@@ -110,7 +115,7 @@ class Calls:
         """What a method of a worker yields, a piece ahead of the reader. It begins now, and is repeated if the worker
         dies before the first piece has arrived."""
         number = next_number()
-        call = self.pool.submit(worker, "begin", (number, method, arguments))
+        call = self.submit(worker, "begin", (number, method, arguments))
         return self._pieces(worker, method, arguments, check, number, call)
 
     def _pieces(
@@ -120,7 +125,7 @@ class Calls:
             piece, number = self._first_piece(worker, method, arguments, check, number, call)
             self.tally.add(worker, method, piece.work, byte_count(arguments), byte_count(piece.items))
             while not piece.is_last:
-                call = self.pool.submit(worker, "more", (number,))
+                call = self.submit(worker, "more", (number,))
                 yield from piece.items
                 piece = self.collect_piece(call, check)
                 self.tally.add(worker, method, piece.work, 0, byte_count(piece.items))
@@ -140,7 +145,7 @@ class Calls:
             except Lost:
                 self.await_return(check)
                 number = next_number()
-                call = self.pool.submit(worker, "begin", (number, method, arguments))
+                call = self.submit(worker, "begin", (number, method, arguments))
         return self.collect_piece(call, check), number
 
     def collect_piece(self, call: Any, check: Check) -> Piece:

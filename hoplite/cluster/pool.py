@@ -28,8 +28,14 @@ class Pool(Protocol):
         """Have every worker open a version of a database, replacing the previous one."""
         ...
 
-    def submit(self, worker: int, method: str, arguments: tuple[Any, ...]) -> Any:
-        """Begin a call of a worker's method; returns what `collect` and `await_any` take."""
+    @property
+    def members(self) -> Any:
+        """The workers that were started last, for `submit`."""
+        ...
+
+    def submit(self, worker: int, method: str, arguments: tuple[Any, ...], members: Any = None) -> Any:
+        """Begin a call of a worker's method; returns what `collect` and `await_any` take. If they are not those of the
+        last start any more, which have another version, the call is lost."""
         ...
 
     def collect(self, calls: Sequence[Any], check: Check) -> list[Any]:

@@ -51,10 +51,15 @@ class RayPool:
         self._actors = [actor.remote(path, version, memory) for _ in range(self.size)]
         self._await_all(self._slow_start())
 
-    def submit(self, worker: int, method: str, arguments: tuple[Any, ...]) -> Any:
+    @property
+    def members(self) -> Any:
+        return self._actors
+
+    def submit(self, worker: int, method: str, arguments: tuple[Any, ...], members: Any = None) -> Any:
+        actors = self._actors if members is None else members  # earlier ones were killed
         if not self._actors:
             raise cluster_closed()
-        return self._actors[worker].call.remote(pickle.dumps((method, arguments), protocol=5))
+        return actors[worker].call.remote(pickle.dumps((method, arguments), protocol=5))
 
     def collect(self, calls: Sequence[Any], check: Check) -> list[Any]:
         errors = self._ray.exceptions

@@ -84,7 +84,7 @@ class Routed:
         runs = [take() for _ in range(min(size, len(queue)))]
         number = next_number()
         arguments = number, self._plan, [self._sets[run] for run in runs], self._bounds
-        return _Sent(worker, number, runs, self._calls.pool.submit(worker, "run_several", arguments))
+        return _Sent(worker, number, runs, self._calls.submit(worker, "run_several", arguments))
 
     def _take(self, sent: _Sent) -> list[int]:
         """Note the answers in a message; returns the runs that it does not answer."""
@@ -94,9 +94,7 @@ class Routed:
         for run, piece in zip(sent.runs, pieces, strict=False):
             items = list(piece.items)
             while not piece.is_last:
-                piece = self._calls.collect_piece(
-                    self._calls.pool.submit(sent.worker, "more", (sent.number,)), unchecked
-                )
+                piece = self._calls.collect_piece(self._calls.submit(sent.worker, "more", (sent.number,)), unchecked)
                 items += piece.items
             if items and isinstance(items[-1], Failed):
                 raise items[-1].error

@@ -42,10 +42,15 @@ class ThreadPool:
         if dead is not None:
             dead.close()
 
-    def submit(self, worker: int, method: str, arguments: tuple[Any, ...]) -> Future[Any]:
+    @property
+    def members(self) -> Any:
+        return self._workers
+
+    def submit(self, worker: int, method: str, arguments: tuple[Any, ...], members: Any = None) -> Future[Any]:
         if not self._workers:
             raise cluster_closed()
-        return self._threads[worker].submit(self._call, worker, method, pickle.dumps(arguments))
+        asked = self._workers if members is None else members
+        return self._threads[worker].submit(self._call, asked, worker, method, pickle.dumps(arguments))
 
     def collect(self, calls: Sequence[Future[Any]], check: Check) -> list[Any]:
         while wait(calls, timeout=0.01).not_done:
@@ -87,11 +92,11 @@ class ThreadPool:
         assert self._opened is not None
         return Worker(*self._opened)
 
-    def _call(self, worker: int, method: str, arguments: bytes) -> bytes:
+    def _call(self, asked: list[Worker | None], worker: int, method: str, arguments: bytes) -> bytes:
         if self._random.random() < self._faults:
             self.kill(worker)
         one = self._workers[worker] if self._workers else None
-        if one is None:
+        if one is None or asked is not self._workers:
             raise Lost
         answer = pickle.dumps(getattr(one, method)(*pickle.loads(arguments)))
         if self._random.random() < self._faults:

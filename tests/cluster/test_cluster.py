@@ -23,6 +23,7 @@ from hoplite.cluster.database import Cluster, Route
 from hoplite.cluster.owners import Owners
 from hoplite.cluster.packing import pack, unpack
 from hoplite.cluster.placing import Place, Split
+from hoplite.errors import CypherError
 from tests.cluster.filtered import comparable, outcome, random_parameters, random_query
 from tests.cluster.graphs import random_folder
 from tests.cluster.pools import ThreadPool
@@ -300,6 +301,31 @@ def test_it_stays_at_its_version_until_it_is_refreshed(tmp_path: Path, split: Sp
         pool.kill(0)
         pool.kill(1)
         assert several.run(count).data() == [{"c": before + 2}], "a worker that is started again has the same version"
+
+
+def test_conditions_of_a_result_that_is_still_read_keep_their_version(tmp_path: Path) -> None:
+    path = random_folder(tmp_path, seed=17, nodes=2_000, relationships=10)
+    query = "UNWIND range(1, 100) AS i MATCH (n:N) WHERE n.id % 2 = 0 RETURN n.id AS id"
+    with Cluster(path, ThreadPool(2), split="always") as several:
+        several._route = lambda prepared: Route(Place("here", "to be tested"))  # type: ignore[method-assign]
+        wanted = [record["id"] for record in several.run(query)]
+        result = several.run(query)
+        found = [next(result)["id"]]
+        with hoplite.open(path, partitions=4) as db:
+            db.run("MATCH (n:N) WHERE n.id < 900 DETACH DELETE n")
+            db.checkpoint()
+        several.refresh()
+        found += [record["id"] for record in result]
+        assert found == wanted
+
+
+def test_workers_of_another_version_are_not_asked(tmp_path: Path) -> None:
+    path = random_folder(tmp_path, seed=18)
+    with Cluster(path, ThreadPool(2), split="always") as several:
+        before = several._hops.calls
+        several.refresh()
+        with pytest.raises(CypherError, match="retry"):  # as in a thread that was about to ask
+            before.ask("stop", [(0, ())], lambda: None)
 
 
 def test_deadlines_and_cancellation_hold_in_workers(tmp_path: Path, split: Split) -> None:
