@@ -167,6 +167,8 @@ else:
         exec(source, values)
         return values[name]
 
+    _LITERALS = {list: "[]", dict: "{}"}  # these take less time than a call
+
     def _make_init(cls, known, frozen):
         values = {"_set": _set, "_MISSING": MISSING}
         positional, named, lines = [], [], []
@@ -176,15 +178,16 @@ else:
             value, written = name, name
             if factory is not MISSING:
                 values[f"_make_{name}"] = factory
+                made = _LITERALS.get(factory, f"_make_{name}()")
                 written = f"{name}=_MISSING"
-                value = f"_make_{name}() if {name} is _MISSING else {name}"
+                value = f"{made} if {name} is _MISSING else {name}"
             elif default is not MISSING:
                 values[f"_default_{name}"] = default
                 written = f"{name}=_default_{name}"
             if isinstance(given, Field) and not given.init:
                 if factory is MISSING and default is MISSING:
                     continue
-                value = f"_make_{name}()" if factory is not MISSING else f"_default_{name}"
+                value = made if factory is not MISSING else f"_default_{name}"
             else:
                 (positional if _is_positional(given) else named).append(written)
             if not frozen:
