@@ -20,7 +20,7 @@ def extras_of(wheel: Path) -> list[str]:
     with zipfile.ZipFile(wheel) as files:
         (name,) = (name for name in files.namelist() if name.endswith(".dist-info/METADATA"))
         metadata = HeaderParser().parsestr(files.read(name).decode())
-    return [extra for extra in metadata.get_all("Provides-Extra") or [] if extra not in _LEFT_OUT]
+    return metadata.get_all("Provides-Extra") or []
 
 
 def measure(what: str) -> tuple[float, float, float]:
@@ -50,9 +50,14 @@ def size_of(folder: Path) -> int:
 
 def main() -> int:
     wheel = Path(sys.argv[1])
+    offered, wanted = extras_of(wheel), sys.argv[2:]
+    unknown = [extra for extra in wanted if extra not in offered]
+    if unknown:  # pip would only warn, and install without them
+        print(f"The wheel has no extra {', '.join(unknown)}; it has {', '.join(offered)}")
+        return 1
     failed = 0
     print(f"{'install':<12}{'MB':>8}{'seconds':>10}{'first answer, s':>18}")
-    for extra in ("", *(sys.argv[2:] or extras_of(wheel))):
+    for extra in ("", *(wanted or [extra for extra in offered if extra not in _LEFT_OUT])):
         try:
             megabytes, seconds, answer = measure(f"{wheel}[{extra}]" if extra else str(wheel))
         except subprocess.CalledProcessError as error:

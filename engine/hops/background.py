@@ -23,6 +23,7 @@ class BackgroundLoader:
         self._lock = forks.brief_lock()
         self._thread: Thread | None = None
         self._stop = Event()
+        self._begin = Event()  # set once loading should wait no longer
         forks.watch(self)
 
     @property
@@ -33,17 +34,23 @@ class BackgroundLoader:
     def is_running(self) -> bool:
         return self._thread is not None and self._thread.is_alive()
 
-    def start(self) -> None:
-        """Start loading, unless that has already happened."""
+    def start(self, delay: float = 0.0) -> None:
+        """Start loading, unless that has already happened; with a delay in seconds, only then or when it is started
+        without one."""
+        if not delay:
+            self._begin.set()
+        if self._thread is not None:
+            return
         with self._lock:
             if self._thread is None:
-                self._thread = Thread(target=self._run, name="hoplite-kernels", daemon=True)
+                self._thread = Thread(target=self._run, args=(delay,), name="hoplite-kernels", daemon=True)
                 # A thread that loads machine code while the interpreter shuts down could crash it.
                 atexit.register(self.stop)
                 self._thread.start()
 
     def wait(self, seconds: float | None = None) -> None:
         """Return when everything is loaded or has failed to load, or after this many seconds."""
+        self._begin.set()
         if self._thread is not None:
             self._thread.join(seconds)
 
@@ -52,7 +59,10 @@ class BackgroundLoader:
         self._stop.set()
         self.wait()
 
-    def _run(self) -> None:
+    def _run(self, delay: float) -> None:
+        self._begin.wait(delay)
+        if self._stop.is_set():
+            return
         from hoplite.engine.hops.machine_code import candidate_folders, load_kernel
         from hoplite.engine.hops.numba_backend import OPERATIONS, kernel_variants, variants_of
 
@@ -93,4 +103,4 @@ class BackgroundLoader:
         """The thread exists only in the parent: what it has not loaded yet may be loaded here."""
         if self._thread is not None:
             atexit.unregister(self.stop)
-            self._thread, self._stop = None, Event()
+            self._thread, self._stop, self._begin = None, Event(), Event()

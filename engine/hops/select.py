@@ -48,6 +48,8 @@ _WORTH_RELATIONSHIPS, _WORTH_STEPS = 10_000, 20_000
 # From this many nodes on, hops wait for compiled kernels: a wide search in NumPy would take longer, and far more
 # memory.
 _LARGE = 1 << 23
+# Seconds: a process that opens a large graph, asks for something else and ends needs no kernels.
+_SOON = 0.1
 # From this many likely steps of a search, or searches of a batch, on, a device is faster than a core.
 _DEVICE_STEPS, _DEVICE_SEARCHES = 100_000, 64
 
@@ -83,10 +85,11 @@ def resolved(backend: str, device: str | None) -> BackendName:
 
 
 def anticipate(name: BackendName) -> None:
-    """Load compiled kernels for hops that are likely to come, over a graph that is not small."""
+    """Load compiled kernels for hops that are likely to come, over a graph that is not small: soon, or with the first
+    of them."""
     backend = backend_named(name)
     if isinstance(backend, AutoBackend):
-        backend.start_loading()
+        backend.start_loading(_SOON)
 
 
 def backend_text(name: BackendName) -> str:
@@ -227,8 +230,8 @@ class AutoBackend:
         known = hop.prepared.get(operation)
         if known is not None:
             return cast(Backend, known)
-        if not self._compiled and not self._loader.is_started:
-            if not _is_worth_loading(hop):
+        if not self._compiled:
+            if not self._loader.is_started and not _is_worth_loading(hop):
                 return self._numpy
             self._loader.start()
         key = operation, hop.is_narrow
@@ -270,9 +273,9 @@ class AutoBackend:
         """Whether loading compiled kernels has begun."""
         return self._loader.is_started
 
-    def start_loading(self) -> None:
-        """Load compiled kernels in the background."""
-        self._loader.start()
+    def start_loading(self, delay: float = 0.0) -> None:
+        """Load compiled kernels in the background; with a delay in seconds, then or with the first hop."""
+        self._loader.start(delay)
 
     def wait_until_loaded(self) -> None:
         """Return when compiled kernels are loaded or have failed to load. For benchmarks."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from itertools import islice, pairwise
 
 import numpy as np
@@ -120,6 +121,25 @@ def test_auto_begins_in_numpy_and_goes_over_to_compiled_kernels() -> None:
     auto.wait_until_loaded()
     after = auto.expand(hop, nodes)
     assert [column.tolist() for column in after] == [column.tolist() for column in before]
+
+
+def test_kernels_that_are_only_expected_are_not_loaded_if_the_end_comes_first() -> None:
+    auto = AutoBackend()
+    auto.start_loading(delay=3600)
+    assert auto.is_loading
+    auto.stop_loading()
+    assert auto.describe() == "NumPy until compiled loops are loaded"
+
+
+def test_the_first_hop_loads_kernels_that_are_expected_later() -> None:
+    auto = AutoBackend()
+    auto.start_loading(delay=3600)
+    auto.expand(random_hop(400, 3_000, Side.OUTGOING), np.arange(4, dtype=np.int64))
+    end = time.monotonic() + 120
+    while not auto._compiled and time.monotonic() < end:
+        time.sleep(0.01)
+    auto.stop_loading()
+    assert auto._compiled
 
 
 def test_a_small_query_in_a_fresh_process_loads_no_compiler() -> None:
