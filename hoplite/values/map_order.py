@@ -15,7 +15,7 @@ Key = TypeVar("Key")
 DEFAULT_CAPACITY = 16
 _SMALL_MAP = 4
 _HASH_BITS = 32
-_HASH_MASK = 2**_HASH_BITS - 1
+_HASH_MASK = 0xFFFFFFFF
 
 
 def visiting_order(keys: Iterable[str], capacity: int = DEFAULT_CAPACITY) -> list[str]:
