@@ -133,6 +133,9 @@ class Services(Protocol):
         ...
 
 
+_NANOS_PER_MILLISECOND = 1_000_000
+
+
 @dataclass(slots=True)
 class Execution:
     """One running statement."""
@@ -161,13 +164,13 @@ class Execution:
 
     @property
     def statement_time(self) -> DateTime:
-        """What the clocks show while the statement runs: when it began, in UTC."""
-        return moment(self.began)
+        """What the clocks show while the statement runs: when it began, in UTC, to the millisecond as in Neo4j."""
+        return _to_millisecond(self.began)
 
     @property
     def transaction_time(self) -> DateTime:
         """When its transaction began."""
-        return moment(self.began if self.transaction_began is None else self.transaction_began)
+        return _to_millisecond(self.began if self.transaction_began is None else self.transaction_began)
 
     @property
     def database(self) -> Services:
@@ -192,3 +195,7 @@ class Execution:
         if self.deadline is not None and now > self.deadline:
             return transaction_timed_out()
         return self.memory.exceeded
+
+
+def _to_millisecond(nanoseconds: int) -> DateTime:
+    return moment(nanoseconds - nanoseconds % _NANOS_PER_MILLISECOND)

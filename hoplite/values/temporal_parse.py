@@ -96,7 +96,7 @@ def _unreadable(text: str, kind: str, gql_status: GqlStatus) -> CypherError:
 def _match(pattern: re.Pattern[str], text: str, kind: str, gql_status: GqlStatus | None = None) -> re.Match[str]:
     match = pattern.fullmatch(text)
     if match is None:
-        raise _unreadable(text, kind, gql_status or because("22N36", text.rstrip(), kind))
+        raise _unreadable(text, kind, gql_status or because("22N36", text, kind))
     return match
 
 
@@ -276,7 +276,7 @@ def parse_duration(text: str) -> Duration:
     match = _DURATION_TEXT.fullmatch(text)
     duration = None if match is None else _read_duration(match)
     if duration is None:
-        raise _unreadable(text, "Duration", because("22N36", text.rstrip(), "Duration"))
+        raise _unreadable(text, "Duration", because("22N36", text, "Duration"))
     return duration
 
 
