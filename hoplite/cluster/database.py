@@ -86,7 +86,8 @@ class Cluster(PinnedDatabase):
         return budget is None or stats["snapshot_bytes"] <= budget
 
     def refresh(self) -> None:
-        """Move to the newest version of the folder. Results that are still being read keep theirs."""
+        """Move to the newest version of the folder. A result that is still being read from a worker fails with an error
+        to retry; others keep their version."""
         assert self._lease is not None
         before = self._lease
         self._at = None
