@@ -331,9 +331,12 @@ def _plans(node: pp.ForEachRow | pp.Apply | pp.InTransactions | pp.HashJoin | pp
     match node:
         case pp.ForEachRow(imports=imports):
             return Line("SubqueryForeach", ", ".join(_shown(imports)), "row by row")
-        case pp.Apply(imports=imports, optional=optional, row_by_row=row_by_row):
+        case pp.Apply(imports=imports, optional=optional, row_by_row=row_by_row, once_for=once_for):
             operator = "Apply(Optional)" if optional else "Apply"
-            return Line(operator, ", ".join(_shown(imports)), "row by row" if row_by_row else "a batch at once")
+            computed = "row by row" if row_by_row else "a batch at once"
+            if once_for:
+                computed += f", once for each {', '.join(_shown(once_for))}: only distinct values are seen"
+            return Line(operator, ", ".join(_shown(imports)), computed)
         case pp.InTransactions(rows=rows, on_error=on_error):
             return Line("TransactionApply", f"IN TRANSACTIONS OF {_term(rows)} ROWS ON ERROR {on_error}")
         case pp.HashJoin(left_key=left_key, right_key=right_key):

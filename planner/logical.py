@@ -500,6 +500,7 @@ class Apply:
 
     `kind`: all; optional (a row without a partner is kept, with nulls in `added`); unit (the right side is run for its
     side effects; the rows of the left come out). `row_by_row`: each row sees what the rows before it have written.
+    `once_for`: of consecutive rows that are the same in these columns, only the first has to get partners.
     """
 
     left: Plan
@@ -508,6 +509,7 @@ class Apply:
     added: tuple[str, ...]
     kind: str = "all"
     row_by_row: bool = False
+    once_for: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,6 +17,7 @@ from hoplite.planner.rules.guided_chains import guide_chains_by_ends
 from hoplite.planner.rules.guided_trails import guide_trails_by_filters
 from hoplite.planner.rules.limit import small_pieces_below_limit
 from hoplite.planner.rules.prune_columns import drop_unused_columns
+from hoplite.planner.rules.separate_optionals import optionals_by_themselves
 from hoplite.planner.rules.top import sort_and_limit_to_top
 from hoplite.planner.rules.walk_counts import walks_instead_of_rows
 
@@ -25,6 +26,7 @@ Rule = Callable[[Plan, Catalogue], Plan]
 RULES: tuple[Rule, ...] = (
     count_from_statistics,
     branches_instead_of_rows,
+    optionals_by_themselves,
     drop_unused_columns,
     walks_instead_of_rows,
     degrees_instead_of_steps,

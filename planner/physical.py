@@ -551,7 +551,8 @@ class Apply(PhysicalPlan):
     """Run the right side for the rows of the left; its columns are added to the row it was run for.
 
     `optional`: a row without a partner is kept, with nulls in `added`. `row_by_row`: each row sees what the rows
-    before it have written.
+    before it have written. `once_for`: of consecutive rows that are the same in these columns, only the first has to
+    get partners.
     """
 
     left: Plan
@@ -560,6 +561,7 @@ class Apply(PhysicalPlan):
     added: tuple[str, ...]
     optional: bool
     row_by_row: bool
+    once_for: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

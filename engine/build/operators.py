@@ -429,7 +429,8 @@ class OperatorBuilder:
         build = self.build
         match plan:
             case pp.Apply(left=left, right=right, imports=imports, added=added, optional=optional):
-                return apply.Apply(build(left), build(right), imports, added, optional, plan.row_by_row)
+                once_for = plan.once_for
+                return apply.Apply(build(left), build(right), imports, added, optional, plan.row_by_row, once_for)
             case pp.ForEachRow(left=left, right=right, imports=imports):
                 return apply.ForEachRow(build(left), build(right), imports)
             case pp.InTransactions(left=left, right=right):

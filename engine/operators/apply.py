@@ -22,7 +22,7 @@ from hoplite.engine.operators.base import (
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.logical import ROW
-from hoplite.values.columns import Column, Int64s, Integers
+from hoplite.values.columns import Column, Int64s, Integers, Nodes, Relationships
 from hoplite.values.order import group_key
 
 _TABLE_ENTRY = 100  # bytes per row of a hash table
@@ -45,6 +45,7 @@ class Apply(Operator):
     added: tuple[str, ...]
     optional: bool
     row_by_row: bool
+    once_for: tuple[str, ...] = ()
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """In the order of the left rows; if optional, a row without a partner comes with nulls."""
@@ -64,12 +65,29 @@ class Apply(Operator):
 
     def _joined(self, context: Execution, batch: Batch) -> Iterator[Batch]:
         """The rows for which the right side finds partners, in its order."""
-        for right in self.right.run(context, numbered(batch, self.imports)):
+        asked = self._first_of_alike(batch) if self.once_for else None
+        for right in self.right.run(context, numbered(batch if asked is None else batch.take(asked), self.imports)):
             rows = argument_rows(right)
             assert rows is not None
+            if asked is not None:
+                rows = asked[rows]
             if len(rows):
                 joined = batch.take(rows).with_columns({name: right[name] for name in self.added})
                 yield joined.with_columns({_PLACE: Integers(rows)}) if self.optional else joined
+
+    def _first_of_alike(self, batch: Batch) -> Int64s | None:
+        """The first of each run of rows that are the same in `once_for`; None if that cannot be told quickly."""
+        starts = np.zeros(batch.row_count, np.bool_)
+        starts[:1] = True
+        for name in (*self.once_for, *((ROW,) if ROW in batch else ())):
+            match batch[name]:
+                case Nodes(positions=values) | Relationships(positions=values):
+                    starts[1:] |= values[1:] != values[:-1]
+                case Integers(values=values, nulls=None):
+                    starts[1:] |= values[1:] != values[:-1]
+                case _:
+                    return None
+        return np.flatnonzero(starts)
 
     def _completed(self, context: Execution, batch: Batch) -> Iterator[Batch]:
         """The rows with partners and, with nulls, those without, in the order of the left rows.

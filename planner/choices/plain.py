@@ -321,7 +321,8 @@ def _plans_and_calls(plan: _PlansAndCalls, physical_of: PhysicalOf) -> pp.Plan:
             return pp.ForEachRow(physical_of(left), physical_of(right), imports)
         case lp.Apply(left=left, right=right, imports=imports, added=added):
             optional = plan.kind == "optional"
-            return pp.Apply(physical_of(left), physical_of(right), imports, added, optional, plan.row_by_row)
+            once_for = plan.once_for
+            return pp.Apply(physical_of(left), physical_of(right), imports, added, optional, plan.row_by_row, once_for)
         case lp.TransactionApply(left=left, right=right):
             return pp.InTransactions(
                 physical_of(left),

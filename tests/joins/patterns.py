@@ -266,7 +266,7 @@ class _Writer:
     def counted_by(self, known: tuple[str, ...]) -> Returned:
         """Counts for one of some nodes, or for all rows: of matches, or of distinct values."""
         random = self.random
-        keys = (random.choice(known),) if random.random() < 0.7 else ()
+        keys = (random.choice(random.choice((known, known, tuple(self.nodes)))),) if random.random() < 0.7 else ()
         names: list[tuple[AggregateName, ...]] = [("count(*)", "count"), ("count distinct", "min", "collect distinct")]
         some = random.choice(names)
         aggregates = tuple(
