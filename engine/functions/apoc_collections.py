@@ -232,12 +232,15 @@ def average(values: Items) -> float | None:
     "Returns the standard deviation of a sample, or of a population if isBiasCorrected is false.",
 )
 def deviation(values: Items, corrected: bool) -> int | float | None:
-    """A whole result is an integer."""
+    """By the two passes of Commons Math, of which the second corrects the first; a whole result is an integer."""
     if not values:
         return None
-    mean = math.fsum(values) / len(values)
-    squares = math.fsum((value - mean) ** 2 for value in values)
-    result = math.sqrt(squares / max(len(values) - bool(corrected), 1))
+    count = len(values)
+    mean = sum(values) / count
+    mean += sum(value - mean for value in values) / count
+    squares = sum((value - mean) * (value - mean) for value in values)
+    rest = sum(value - mean for value in values)
+    result = math.sqrt(max(squares - rest * rest / count, 0.0) / max(count - bool(corrected), 1))
     return int(result) if result.is_integer() else result
 
 
