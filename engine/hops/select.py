@@ -49,7 +49,7 @@ _WORTH_RELATIONSHIPS, _WORTH_STEPS = 10_000, 20_000
 # memory.
 _LARGE = 1 << 23
 # Seconds: a process that opens a large graph, asks for something else and ends needs no kernels.
-_SOON = 0.1
+_SOON = 0.3
 # From this many likely steps of a search, or searches of a batch, on, a device is faster than a core.
 _DEVICE_STEPS, _DEVICE_SEARCHES = 100_000, 64
 
