@@ -84,12 +84,12 @@ def resolved(backend: str, device: str | None) -> BackendName:
     return name
 
 
-def anticipate(name: BackendName) -> None:
-    """Load compiled kernels for hops that are likely to come, over a graph that is not small: soon, or with the first
-    of them."""
+def anticipate(name: BackendName, at_once: bool) -> None:
+    """Load compiled kernels for hops that are likely to come, over a graph that is not small: at once, or else soon or
+    with the first of them."""
     backend = backend_named(name)
     if isinstance(backend, AutoBackend):
-        backend.start_loading(_SOON)
+        backend.start_loading(0.0 if at_once else _SOON)
 
 
 def backend_text(name: BackendName) -> str:

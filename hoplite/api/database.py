@@ -137,7 +137,7 @@ class Database(Transfers, Retrieval, ForModels):
         else:
             self._lease = self._open_folder(path, read_only, partitions, memory, durability)
             self._held_graph = self._lease.graph
-            self._anticipate_hops()
+            self._anticipate_hops(at_once=False)
         self.source_ids: SourceIds | None = None  # of the latest import from a Neo4j server
 
     def __repr__(self) -> str:
@@ -361,11 +361,11 @@ class Database(Transfers, Retrieval, ForModels):
             raise RuntimeError("The database is closed.")
         return self._held_graph
 
-    def _anticipate_hops(self, coming: int = 0) -> None:
+    def _anticipate_hops(self, coming: int = 0, at_once: bool = True) -> None:
         if self._graph.snapshot().relationship_count + coming >= _HOPS_ANTICIPATED:
             from hoplite.engine.hops.select import anticipate
 
-            anticipate(self._backend)
+            anticipate(self._backend, at_once)
 
     def _begin_script(self) -> Transaction:
         return Transaction(self, self._limits, may_mix=True)

@@ -47,7 +47,7 @@ class Transfers:
     def _refuse_if_read_only(self) -> None:
         raise NotImplementedError
 
-    def _anticipate_hops(self, coming: int = 0) -> None:
+    def _anticipate_hops(self, coming: int = 0, at_once: bool = True) -> None:
         """Hops over what was loaded, or is coming now, are likely to follow."""
         raise NotImplementedError
 

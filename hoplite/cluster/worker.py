@@ -157,7 +157,7 @@ class Worker:
         self._stops: OrderedDict[int, threading.Event] = OrderedDict()  # of calls that run, or were stopped before
         self._open: dict[int, Iterator[Any]] = {}  # results of which some pieces have been asked for
         self._changing = threading.Lock()
-        anticipate("auto")
+        anticipate("auto", at_once=True)
 
     def ready(self) -> bool:
         """Whether it can take calls."""
