@@ -112,8 +112,8 @@ print([name for name in sys.argv[1:] if name in sys.modules])
 
 def test_plain_queries_load_nothing_heavy() -> None:
     """Writing and reading plain values needs NumPy, no other package, and nothing that kernels are loaded with."""
-    names = (*HEAVY, "polars", "scipy", "lark", "llvmlite", "rich", "prompt_toolkit", "asyncio", "email")
-    names += ("hashlib", "subprocess", "tempfile")
+    packages = (*HEAVY, "polars", "scipy", "lark", "llvmlite", "rich", "prompt_toolkit")
+    names = (*packages, "asyncio", "email", "hashlib", "subprocess", "tempfile")
     out = subprocess.run(
         [sys.executable, "-c", PLAIN_PROGRAM, *names], capture_output=True, text=True, check=True, cwd=REPOSITORY
     )
