@@ -77,7 +77,7 @@ def test_rows_that_cannot_be_loaded_are_left_out_where_that_is_asked_for() -> No
 def test_compiled_loops_begin_to_load_before_the_tables_do(monkeypatch: pytest.MonkeyPatch) -> None:
     present: list[int] = []
     with hoplite.open() as db:
-        monkeypatch.setattr(select, "anticipate", lambda _: present.append(db._graph.snapshot().relationship_count))
+        monkeypatch.setattr(select, "anticipate", lambda *_: present.append(db._graph.snapshot().relationship_count))
         ends = np.arange(10_000)
         db.load(nodes={"N": {"id": ends}}, relationships={("N", "R", "N"): {"start": ends, "end": ends}})
     assert present == [0, 10_000]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -112,7 +113,9 @@ def test_the_clock_of_a_transaction_stands_still_between_its_statements() -> Non
     asked = "RETURN datetime.transaction(), datetime.statement()"
     with hoplite.open() as db, db.begin() as transaction:
         [[began, now]] = transaction.run(asked).values()
+        time.sleep(0.002)  # clocks show milliseconds
         [[began_again, later]] = transaction.run(asked).values()
         assert began == began_again <= now < later
+        time.sleep(0.002)
         [[alone, latest]] = db.run(asked).values()
         assert alone == latest > later

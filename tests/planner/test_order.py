@@ -91,5 +91,4 @@ def test_pairs_around_a_node_are_expected_to_be_more_than_on_average() -> None:
         )
         db.run(f"{pairs} CREATE (p)-[:KNOWS]->(q)").consume()
         plan = db.explain("MATCH (l:Place)<-[:IN]-(p:Person)-[:KNOWS]-(q:Person)-[:IN]->(l) RETURN p.i, q.i")
-    between = next(line for line in plan.splitlines() if "Expand(Into)" in line)
-    assert "[:IN]" in between
+    assert "(p)-[:KNOWS]-(q) WHERE q:Person, (q)-[:IN]->(l)" in plan
