@@ -107,7 +107,7 @@ class _Following:
             return
         step, followed = self._steps[level], None
         if guide is None and self._may_guide(level):
-            followed = self._followed(batch, part, level, None, max(_FEW_STEPS, 1))
+            followed = self._followed(batch, part, level, None, _FEW_STEPS)
             few = list(islice(followed, 2))
             if len(few) > 1:
                 guide = self._guide(batch, part, level)

@@ -30,7 +30,7 @@ def as_if_large(seed: int) -> Iterator[None]:
     """Small graphs are treated as large ones are."""
     with (
         patch.object(branches, "_FEW_NODES", 1),
-        patch.object(guided, "_FEW_STEPS", seed % 3),
+        patch.object(guided, "_FEW_STEPS", 1 + seed % 3),
         patch.object(matches, "_FEW_NODES", 0),
         patch.object(matches, "_LONG_WAY", 2),
         patch.object(numba_matches, "_ALONE", 16),
