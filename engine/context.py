@@ -16,6 +16,7 @@ from hoplite.lazy_dataclass import dataclass
 from hoplite.values.temporal import DateTime, moment
 
 if TYPE_CHECKING:
+    from hoplite.engine.collected_queries import QueryCollector
     from hoplite.engine.functions.registry import Function
     from hoplite.engine.hops.select import BackendName
     from hoplite.engine.prepare import Prepared
@@ -130,6 +131,10 @@ class Services(Protocol):
 
     def clear_plan_cache(self) -> int:
         """Forget all plans; returns how many there were besides the current statement's."""
+        ...
+
+    def query_collector(self, make: bool) -> QueryCollector | None:
+        """What `db.stats.collect` records with; None if it was never on, unless one is to be made."""
         ...
 
 

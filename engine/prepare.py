@@ -52,6 +52,7 @@ class Prepared:
     columns: tuple[str, ...]
     query_type: str
     writes: bool
+    has_effects: bool  # besides: on files, or on what a database does; it runs to its end, whatever is read of it
     notifications: tuple[Notification, ...]
     parameters: dict[str, None]  # in written order
     plan: pp.Plan | None
@@ -74,12 +75,16 @@ class Prepared:
         return plan_to_json(self.plan, about)
 
 
-def _parameters(node: Any) -> dict[str, None]:
+def _parameters_and_calls(node: Any) -> tuple[dict[str, None], set[str]]:
+    """The parameters of a statement, in written order, and the procedures it calls."""
     names: dict[str, int] = {}
+    called: set[str] = set()
     for part in walk(node):
         if isinstance(part, ast.Parameter):
             names[part.name] = min(part.span.start, names.get(part.name, part.span.start))
-    return dict.fromkeys(sorted(names, key=names.__getitem__))
+        elif isinstance(part, ast.CallProcedure):
+            called.add(part.name)
+    return dict.fromkeys(sorted(names, key=names.__getitem__)), called
 
 
 def _estimates(builder: Builder) -> dict[int, float]:
@@ -181,14 +186,13 @@ class Preparer:
         plan: pp.Plan | None = None
         command: Command | None = None
         writes = checked.writes
-        parameters = _parameters(statement.body)
+        asked: Any = statement.body
         if statement.use is not None:
             Builder(catalogue, text).use(statement.use)
         builder = Builder(catalogue, text, checked.star_imports)
         match statement.body:
             case ast.SingleQuery() | ast.Union() as query:
-                query = with_implicit_arguments(query, catalogue, types)
-                parameters = _parameters(query)
+                asked = query = with_implicit_arguments(query, catalogue, types)
                 built = builder.statement(query)
                 columns = built.columns or ()
                 # A subquery in transactions needs a transaction, even if it only reads.
@@ -206,12 +210,14 @@ class Preparer:
                 plan = builder.physical(lp.ProduceResults(built.plan, columns))
             case body:
                 command, columns = body, checked.columns
+        parameters, called = _parameters_and_calls(asked)
         return Prepared(
             text,
             statement.mode,
             columns,
             checked.query_type,
             writes,
+            any(self.procedures[name].has_effects for name in called),
             checked.notifications,
             parameters,
             plan,

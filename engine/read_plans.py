@@ -46,6 +46,11 @@ def prepare_plan(text: str | bytes, operators: OperatorBuilder, procedures: Mapp
         columns=columns,
         query_type="r" if not writes else "rw" if columns else "w",
         writes=writes,
+        has_effects=any(
+            procedures[node.procedure].has_effects
+            for node in every_operator(plan)
+            if isinstance(node, pp.CallProcedure)
+        ),
         notifications=(),
         parameters=dict.fromkeys(node.name for node in walk(plan) if isinstance(node, ast.Parameter)),
         plan=plan,
@@ -82,6 +87,10 @@ def _writes(plan: pp.Plan, procedures: Mapping[str, Procedure]) -> bool:
                 raise PlanError(f"The plan cannot be run: there is no procedure {node.procedure!r}.")
             writes = writes or procedure.signature.mode in ("WRITE", "SCHEMA")
     return writes
+
+
+def _called(plan: pp.Plan) -> Iterator[str]:
+    return (node.procedure for node in every_operator(plan) if isinstance(node, pp.CallProcedure))
 
 
 def _unfit(error: Exception) -> PlanError:

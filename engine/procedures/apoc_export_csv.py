@@ -86,6 +86,7 @@ def _export(context: Execution, procedure: str, part: Part, file: str | None, co
     description="Exports the whole graph as CSV.",
     works_on_system=False,
     opens_files=True,
+    has_effects=True,
 )
 def export_all(context: Execution, file: str | None, config: Config) -> Iterator[Row]:
     """One row of statistics; with `stream` and no file, it includes the text."""
@@ -98,6 +99,7 @@ def export_all(context: Execution, file: str | None, config: Config) -> Iterator
     description="Exports nodes and relationships as CSV.",
     works_on_system=False,
     opens_files=True,
+    has_effects=True,
 )
 def export_data(context: Execution, nodes: Any, relationships: Any, file: str | None, config: Config) -> Iterator[Row]:
     """One row of statistics; with `stream` and no file, it includes the text."""
@@ -110,6 +112,7 @@ def export_data(context: Execution, nodes: Any, relationships: Any, file: str | 
     description="Exports a graph as CSV.",
     works_on_system=False,
     opens_files=True,
+    has_effects=True,
 )
 def export_graph(context: Execution, graph: Any, file: str | None, config: Config) -> Iterator[Row]:
     """One row of statistics; with `stream` and no file, it includes the text."""
@@ -123,6 +126,7 @@ def export_graph(context: Execution, graph: Any, file: str | None, config: Confi
     description="Exports the result of a query as CSV.",
     works_on_system=False,
     opens_files=True,
+    has_effects=True,
 )
 def export_query(context: Execution, statement: str, file: str | None, config: Config) -> Iterator[Row]:
     """One row of statistics; with `stream` and no file, it includes the text."""

@@ -309,6 +309,7 @@ def _files(name: str, texts: Mapping[str, str], separate: bool) -> dict[str, str
     description="Exports the whole graph as Cypher statements.",
     works_on_system=False,
     opens_files=True,
+    has_effects=True,
 )
 def export_all(context: Execution, file: str | None, config: Config) -> Iterator[Row]:
     """One row of statistics; without a file, it includes the statements."""
@@ -322,6 +323,7 @@ def export_all(context: Execution, file: str | None, config: Config) -> Iterator
     description="Exports nodes and relationships as Cypher statements.",
     works_on_system=False,
     opens_files=True,
+    has_effects=True,
 )
 def export_data(context: Execution, nodes: Any, relationships: Any, file: str | None, config: Config) -> Iterator[Row]:
     """One row of statistics; without a file, it includes the statements."""
@@ -334,6 +336,7 @@ def export_data(context: Execution, nodes: Any, relationships: Any, file: str | 
     description="Exports a graph as Cypher statements.",
     works_on_system=False,
     opens_files=True,
+    has_effects=True,
 )
 def export_graph(context: Execution, graph: Any, file: str | None, config: Config) -> Iterator[Row]:
     """One row of statistics; without a file, it includes the statements."""
@@ -347,6 +350,7 @@ def export_graph(context: Execution, graph: Any, file: str | None, config: Confi
     description="Exports the nodes and relationships in a query's result as Cypher statements.",
     works_on_system=False,
     opens_files=True,
+    has_effects=True,
 )
 def export_query(context: Execution, statement: str, file: str | None, config: Config) -> Iterator[Row]:
     """One row of statistics; without a file, it includes the statements."""
@@ -360,6 +364,7 @@ def export_query(context: Execution, statement: str, file: str | None, config: C
     description="Exports indexes and constraints as Cypher statements.",
     works_on_system=False,
     opens_files=True,
+    has_effects=True,
 )
 def export_schema(context: Execution, file: str | None, config: Config) -> Iterator[Row]:
     """One row of statistics; without a file, it includes the statements."""

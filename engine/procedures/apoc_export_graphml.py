@@ -119,6 +119,7 @@ def _export(context: Execution, procedure: str, part: Part, file: str | None, co
     description="Exports the whole graph as GraphML.",
     works_on_system=False,
     opens_files=True,
+    has_effects=True,
 )
 def export_all(context: Execution, file: str | None, config: Config) -> Iterator[Row]:
     """One row of statistics; with `stream` and no file, it includes the text."""
@@ -132,6 +133,7 @@ def export_all(context: Execution, file: str | None, config: Config) -> Iterator
     description="Exports nodes and relationships as GraphML.",
     works_on_system=False,
     opens_files=True,
+    has_effects=True,
 )
 def export_data(context: Execution, nodes: Any, relationships: Any, file: str | None, config: Config) -> Iterator[Row]:
     """One row of statistics; with `stream` and no file, it includes the text."""
@@ -144,6 +146,7 @@ def export_data(context: Execution, nodes: Any, relationships: Any, file: str | 
     description="Exports a graph as GraphML.",
     works_on_system=False,
     opens_files=True,
+    has_effects=True,
 )
 def export_graph(context: Execution, graph: Any, file: str | None, config: Config) -> Iterator[Row]:
     """One row of statistics; with `stream` and no file, it includes the text."""
@@ -157,6 +160,7 @@ def export_graph(context: Execution, graph: Any, file: str | None, config: Confi
     description="Exports the nodes and relationships in a query's result as GraphML.",
     works_on_system=False,
     opens_files=True,
+    has_effects=True,
 )
 def export_query(context: Execution, statement: str, file: str | None, config: Config) -> Iterator[Row]:
     """One row of statistics; with `stream` and no file, it includes the text."""

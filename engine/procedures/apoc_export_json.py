@@ -148,6 +148,7 @@ def _write_groups(target: Target, form: str, writer: _Writer, part: Part) -> Non
     description="Exports the whole graph as JSON.",
     works_on_system=False,
     opens_files=True,
+    has_effects=True,
 )
 def export_all(context: Execution, file: str | None, config: Config) -> Iterator[Row]:
     """One row of statistics; with `stream` and no file, it includes the text."""
@@ -162,6 +163,7 @@ def export_all(context: Execution, file: str | None, config: Config) -> Iterator
     description="Exports nodes and relationships as JSON.",
     works_on_system=False,
     opens_files=True,
+    has_effects=True,
 )
 def export_data(context: Execution, nodes: Any, relationships: Any, file: str | None, config: Config) -> Iterator[Row]:
     """One row of statistics; with `stream` and no file, it includes the text."""
@@ -175,6 +177,7 @@ def export_data(context: Execution, nodes: Any, relationships: Any, file: str | 
     description="Exports a graph as JSON.",
     works_on_system=False,
     opens_files=True,
+    has_effects=True,
 )
 def export_graph(context: Execution, graph: Any, file: str | None, config: Config) -> Iterator[Row]:
     """One row of statistics; with `stream` and no file, it includes the text."""
@@ -188,6 +191,7 @@ def export_graph(context: Execution, graph: Any, file: str | None, config: Confi
     description="Exports the result of a query as JSON.",
     works_on_system=False,
     opens_files=True,
+    has_effects=True,
 )
 def export_query(context: Execution, statement: str, file: str | None, config: Config) -> Iterator[Row]:
     """One row of statistics; with `stream` and no file, it includes the text."""

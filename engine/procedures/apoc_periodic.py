@@ -102,6 +102,7 @@ def list_jobs(context: Execution) -> Iterator[Row]:
     mode="DEFAULT",
     description="Cancels a background job.",
     works_on_system=False,
+    has_effects=True,
 )
 def cancel(context: Execution, name: str | None) -> Iterator[Row]:
     """The job, if there was one. What its statement has not committed is rolled back."""

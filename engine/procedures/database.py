@@ -236,7 +236,11 @@ def prepare_for_replanning(context: Execution, seconds: int) -> Iterator[Row]:
 
 
 @cypher_procedure(
-    "db.clearQueryCaches() :: (value :: STRING)", mode="DBMS", description="Clears all query caches.", admin=True
+    "db.clearQueryCaches() :: (value :: STRING)",
+    mode="DBMS",
+    description="Clears all query caches.",
+    admin=True,
+    has_effects=True,
 )
 def clear_query_caches(context: Execution) -> Iterator[Row]:
     """One row with the number of plans that were cached."""

@@ -52,6 +52,7 @@ class Procedure:
     works_on_system: bool = True
     admin: bool = False
     opens_files: bool = False
+    has_effects: bool = False
 
     def call(self, context: Execution, arguments: Sequence[Any]) -> Iterator[Mapping[str, Any] | Batch]:
         """The rows of a call, by output name, one at a time or in batches; omitted arguments get their defaults."""
@@ -85,12 +86,18 @@ def cypher_procedure(
     deprecated_by: str | None = None,
     warning: str | None = None,
     opens_files: bool = False,
+    has_effects: bool = False,
 ) -> Callable[[_Procedure], _Procedure]:
-    """Register the decorated function under this signature."""
+    """Register the decorated function under this signature.
+
+    `has_effects` is for effects outside the graph, of which the mode says nothing: files written, settings changed.
+    """
     parsed = replace(parse_signature(signature, mode, description), deprecated_by=deprecated_by, warning=warning)
 
     def register(function: _Procedure) -> _Procedure:
-        PROCEDURES[parsed.name] = Procedure(parsed, signature, function, works_on_system, admin, opens_files)
+        PROCEDURES[parsed.name] = Procedure(
+            parsed, signature, function, works_on_system, admin, opens_files, has_effects
+        )
         return function
 
     return register

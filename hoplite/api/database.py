@@ -54,6 +54,7 @@ from hoplite.values.driver import from_driver, from_parameters, to_driver
 from hoplite.values.temporal import moment
 
 if TYPE_CHECKING:
+    from hoplite.engine.collected_queries import QueryCollector
     from hoplite.engine.hops.select import BackendName
     from hoplite.models.facts import Memory as Facts
     from hoplite.storage.disk.graph import Durability
@@ -130,6 +131,7 @@ class Database(Transfers, Retrieval, ForModels):
         self._closed = False
         self._opened = moment(time.time_ns())
         self._jobs = Jobs()
+        self._collector: QueryCollector | None = None  # once `db.stats.collect` was called
         self._lease: Lease | None = None  # of a graph on disk
         self._path = None if path is None else os.fspath(path)
         if path is None:
@@ -406,7 +408,15 @@ class Database(Transfers, Retrieval, ForModels):
         assert prepared.operator is not None
         if prepared.mode == "PROFILE":
             execution.profile = Profile()
-        return prepared.operator.run(execution, UNIT)
+        return self._collected(prepared, prepared.operator.run(execution, UNIT))
+
+    def _collected(self, prepared: Prepared, batches: Iterator[Batch]) -> Iterator[Batch]:
+        """The same batches, recorded if `db.stats.collect` is on."""
+        return batches if self._collector is None else self._collector.watched(prepared.text, batches)
+
+    def _explained(self, prepared: Prepared, given: Mapping[str, Any], limits: Limits) -> Result:
+        """The result of a statement under EXPLAIN, which does not run."""
+        return Result(prepared, self._collected(prepared, iter(())), None, given, limits.max_rows)
 
     def _prepare(
         self,
@@ -417,6 +427,7 @@ class Database(Transfers, Retrieval, ForModels):
         check_parameters: bool = True,
         judge: Judge | None = None,
     ) -> Prepared:
+        began = 0 if self._collector is None else time.perf_counter_ns()
         try:
             prepared = self._preparer.prepare(text, graph, parameters, allowance)
         except CypherError as error:
@@ -430,6 +441,8 @@ class Database(Transfers, Retrieval, ForModels):
         wanted = prepared.parameters
         if check_parameters and not wanted.keys() <= parameters.keys() and prepared.mode != "EXPLAIN":
             raise _missing(wanted, parameters)
+        if began and self._collector is not None:
+            self._collector.prepared(time.perf_counter_ns() - began)
         return prepared
 
     def _read_plan(
@@ -471,14 +484,17 @@ class Database(Transfers, Retrieval, ForModels):
             else:
                 raise TypeError(f"a query is text, not {type(statement).__name__}")
             if prepared.mode == "EXPLAIN":
-                return Result(prepared, iter(()), None, given, limits.max_rows)
+                return self._explained(prepared, given, limits)
             if not prepared.writes and prepared.command is None:
                 execution = self._execution(snapshot, parameters, None, limits, allowance)
                 batches = self._batches(prepared, execution)
                 if not prepared.columns:  # nothing will be read from it: run it now
                     with Guarded(execution):
                         batches = iter(list(batches))
-                return Result(prepared, batches, execution, given, limits.max_rows, hydrator=limits.hydrator)
+                result = Result(prepared, batches, execution, given, limits.max_rows, hydrator=limits.hydrator)
+                if prepared.has_effects:
+                    result.detach()
+                return result
             if limits.read_only and prepared.writes:
                 raise access_mode()
             del snapshot  # the writer changes the graph in place if nothing holds it
@@ -508,7 +524,7 @@ class Database(Transfers, Retrieval, ForModels):
         if owner is not None:
             execution.explicit, execution.transaction_began = True, owner._began
         if prepared.command is not None:
-            batches: Iterator[Batch] = run_command(prepared, execution)
+            batches = self._collected(prepared, run_command(prepared, execution))
         else:
             batches = self._batches(prepared, execution)
         if not prepared.columns:  # nothing is returned: run it for its effects

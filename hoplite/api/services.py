@@ -19,6 +19,7 @@ from hoplite.storage.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from hoplite.api.database import Database
+    from hoplite.engine.collected_queries import QueryCollector
     from hoplite.values.temporal import DateTime
 
 
@@ -76,3 +77,10 @@ class DatabaseServices:
 
     def clear_plan_cache(self) -> int:
         return max(self._database._preparer.forget() - 1, 0)
+
+    def query_collector(self, make: bool) -> QueryCollector | None:
+        if make and self._database._collector is None:
+            from hoplite.engine.collected_queries import QueryCollector
+
+            self._database._collector = QueryCollector()
+        return self._database._collector

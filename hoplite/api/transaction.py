@@ -115,7 +115,7 @@ class Transaction:
                 raise mixed_transaction(kind, self._changes, prepared.text)
             self._changes = kind
         if prepared.mode == "EXPLAIN":
-            return Result(prepared, iter(()), None, given, limits.max_rows)
+            return database._explained(prepared, given, limits)
         if prepared.writes:
             if limits.read_only:
                 raise access_mode()
@@ -125,6 +125,8 @@ class Transaction:
             result.detach()
             return result
         result = database._run_in(prepared, self._graph, parameters, given, limits, allowance, self)
+        if prepared.has_effects:
+            result.detach()
         self._open_result = weakref.ref(result)
         return result
 

@@ -131,6 +131,14 @@ def test_a_read_only_run_writes_no_file(db: Database, folder: Path) -> None:
     assert not (folder / "x.csv").exists()
 
 
+def test_a_file_is_written_although_nobody_reads_the_report(db: Database, folder: Path) -> None:
+    db.run("CALL apoc.export.csv.all('unread.csv', {})")
+    with db.begin() as transaction:
+        transaction.run("CALL apoc.export.json.all('inside.json', {})").consume()
+    db.run_plan(db.explain("CALL apoc.export.graphml.all('planned.xml', {})", format="json")).consume()
+    assert {"unread.csv", "inside.json", "planned.xml"} <= {path.name for path in folder.iterdir()}
+
+
 def test_an_export_reports_what_it_wrote(db: Database, folder: Path) -> None:
     db.run(GRAPH)
     (row,) = db.run("CALL apoc.export.json.all('x.json')").data()
