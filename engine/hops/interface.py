@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from hoplite.engine.hops.pattern import EndCounts, Given, Pattern
     from hoplite.engine.hops.scratch import Scratch
     from hoplite.engine.hops.search import Search
+    from hoplite.engine.hops.spread import Spread
 
 Positions: TypeAlias = NDArray[np.int64]
 Booleans: TypeAlias = NDArray[np.bool_]
@@ -402,6 +403,14 @@ class Backend(Protocol):
 
     def search(self, hop: Hop, source: int | Positions, scratch: Scratch) -> Search:
         """A breadth-first search from one node, or several distinct ones, in borrowed arrays."""
+        ...
+
+    def spread(self, hop: Hop, scratch: Scratch) -> Spread:
+        """A breadth-first search whose levels others may take, in borrowed arrays."""
+        ...
+
+    def from_bits(self, bits: NDArray[np.uint64]) -> Positions:
+        """The nodes that are set in bits, ascending; see `spread.py`."""
         ...
 
     def count_trails(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hoplite.engine.hops import (
     numba_bfs,
@@ -54,6 +55,7 @@ from hoplite.engine.hops.numpy_backend import NumpyBackend
 from hoplite.engine.hops.pattern import EndCounts, Given, Pattern
 from hoplite.engine.hops.scratch import Scratch, borrowed, give_back, lend
 from hoplite.engine.hops.search import Search
+from hoplite.engine.hops.spread import Spread
 from hoplite.storage.value_index import NO_POSITIONS
 
 # Nodes found, or entries looked at, between two calls of a check.
@@ -78,6 +80,7 @@ _SEARCH = _kernels(
     numba_sweep.route,
     numba_sweep.route_to_many,
     numba_sweep.rows_among,
+    numba_sweep.enter_bits,
 )
 _GROUPS = _kernels(
     numba_sweep.sweep_groups,
@@ -98,6 +101,7 @@ OPERATIONS: dict[str, tuple[Kernel, ...]] = {
     "bfs_levels": (*_SEARCH, *_kernels(kernels.bfs_levels), *_GROUPS),
     "bfs_batch": (*_SEARCH, *_GROUPS),
     "search": _kernels(numba_shortest.enter),
+    "from_bits": _kernels(numba_sweep.enter_bits),
     "neighbourhoods": _kernels(numba_pairs.count_entries, numba_pairs.find_neighbours),
     "count_pairs": _kernels(numba_pairs.count_numbers),
     "count_matches": (
@@ -306,6 +310,13 @@ class NumbaBackend(NumpyBackend):
     def search(self, hop: Hop, source: int | Positions, scratch: Scratch) -> Search:
         arrays = plain_arrays(hop)
         return super().search(hop, source, scratch) if arrays is None else CompiledSearch(arrays, hop, source, scratch)
+
+    def spread(self, hop: Hop, scratch: Scratch) -> Spread:
+        layout = numba_levels.layout_of(hop)
+        return super().spread(hop, scratch) if layout is None else numba_levels.CompiledSpread(layout, scratch)
+
+    def from_bits(self, bits: NDArray[np.uint64]) -> Positions:
+        return super().from_bits(bits) if 64 * len(bits) >= 2**31 else numba_levels.from_bits(bits)
 
     def count_trails(
         self,

@@ -22,10 +22,13 @@ from hoplite.engine.hops.numba_arrays import as_compiled, flags_of, incidence_ar
 from hoplite.engine.hops.numba_bfs import enter
 from hoplite.engine.hops.numba_kernels import IncidenceArrays
 from hoplite.engine.hops.scratch import Scratch, borrowed
+from hoplite.engine.hops.spread import Spread
 from hoplite.storage.incidence import Adjacency
 from hoplite.storage.value_index import NO_POSITIONS
 
 GROUPS_AT_ONCE = 64
+# A frontier of this many nodes is followed in ascending order: it then reads the arrays from front to back.
+_SORTED_FROM = 4096
 # Entries looked at between two calls of a check.
 _WORK = 1 << 22
 # Steps that a mask is asked about in one call.
@@ -172,7 +175,7 @@ def search(
                 if budget < 0:
                     break
             check()
-            tail = _sweep(layout, frontier, excluded, scratch, tail, asked, check)
+            tail = sweep(layout, frontier, excluded, scratch, tail, asked, check)
             frontier = queue[bounds[-1] : tail]
             bounds.append(tail)
         nodes = queue[:tail].astype(np.int64)
@@ -180,7 +183,39 @@ def search(
         return Found(nodes, np.array(bounds, dtype=np.int64), is_open=bool(len(frontier)))
 
 
-def _sweep(
+class CompiledSpread(Spread):
+    """`Spread` with compiled sweeps."""
+
+    def __init__(self, layout: Layout, scratch: Scratch) -> None:
+        super().__init__(layout.hop, scratch)
+        self._layout = layout
+        self._asked = layout.room_to_ask()
+
+    @property
+    def queue(self) -> Int32s:
+        return self.scratch.order[: self.count]
+
+    def step(self, frontier: Int32s | Positions, check: Check) -> None:
+        nodes = as_compiled(frontier.astype(np.int32, copy=False))
+        self.count = sweep(self._layout, nodes, NO_POSITIONS, self.scratch, self.count, self._asked, check)
+
+    def enter(self, nodes: Int32s | Positions) -> None:
+        given = as_compiled(nodes.astype(np.int32, copy=False))
+        self.count = enter(given, 0, len(given), self.scratch.mark, self.scratch.order, self.count)
+
+    def enter_bits(self, bits: Words) -> None:
+        self.count = kernels.enter_bits(as_compiled(bits), self.scratch.mark, self.scratch.order, self.count)
+
+
+def from_bits(bits: Words) -> Positions:
+    """The nodes that are set in bits."""
+    with borrowed(64 * len(bits)) as scratch:
+        count = kernels.enter_bits(as_compiled(bits), scratch.mark, scratch.order, 0)
+        scratch.mark[: 64 * len(bits)] = 0
+        return scratch.order[:count].astype(np.int64)
+
+
+def sweep(
     layout: Layout,
     frontier: Int32s,
     excluded: Positions,
@@ -193,6 +228,8 @@ def _sweep(
     mark, queue = scratch.mark, scratch.order
     state = np.zeros(kernels.STATE_SIZE, dtype=np.int64)
     state[kernels.TAIL] = tail
+    if len(frontier) >= _SORTED_FROM:
+        frontier = np.sort(frontier)
     for piece, removed in layout.pieces(frontier):
         state[kernels.PLACE] = state[kernels.ENTRY] = 0
         is_done = False

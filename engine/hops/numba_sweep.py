@@ -351,6 +351,21 @@ def bit_number(power: Any) -> int:
 
 
 @kernel
+def enter_bits(bits: Words, mark: Bytes, queue: Int32s, tail: int) -> int:
+    """Append the nodes not entered yet to the queue; returns its new end. Bit i of word w is node 64 * w + i."""
+    for place in range(len(bits)):
+        left = bits[place]
+        while left != 0:
+            lowest = left & (~left + np.uint64(1))
+            node = 64 * place + bit_number(lowest)
+            queue[tail] = node
+            tail += int(mark[node] == 0)
+            mark[node] = 1
+            left ^= lowest
+    return tail
+
+
+@kernel
 def count_by_group(groups: Words, offsets: Ints) -> None:
     """Where each group's nodes begin in the list of all groups' nodes, and where the last ones end."""
     for group in range(len(offsets)):

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hoplite.engine import grouping
 from hoplite.engine.hops import numpy_matches, numpy_pairs
@@ -35,6 +36,7 @@ from hoplite.engine.hops.numpy_trails import count_trails, enumerate_trails
 from hoplite.engine.hops.pattern import EndCounts, Given, Pattern
 from hoplite.engine.hops.scratch import Scratch, borrowed, distinct
 from hoplite.engine.hops.search import Search
+from hoplite.engine.hops.spread import Spread, from_bits
 
 # Steps looked at between two calls of a check; this bounds what a hop from a huge frontier holds at once.
 _PIECE = 1 << 18
@@ -155,6 +157,12 @@ class NumpyBackend:
 
     def search(self, hop: Hop, source: int | Positions, scratch: Scratch) -> Search:
         return Search(hop, source, scratch)
+
+    def spread(self, hop: Hop, scratch: Scratch) -> Spread:
+        return Spread(hop, scratch)
+
+    def from_bits(self, bits: NDArray[np.uint64]) -> Positions:
+        return from_bits(bits)
 
     def count_trails(
         self,

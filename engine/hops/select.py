@@ -15,6 +15,9 @@ from functools import cache
 from threading import Lock
 from typing import Any, Literal, TypeAlias, cast, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hoplite import forks
 from hoplite.engine.hops.background import BackgroundLoader
 from hoplite.engine.hops.interface import (
@@ -37,6 +40,7 @@ from hoplite.engine.hops.numpy_backend import NumpyBackend
 from hoplite.engine.hops.pattern import EndCounts, Given, Pattern
 from hoplite.engine.hops.scratch import Scratch
 from hoplite.engine.hops.search import Search
+from hoplite.engine.hops.spread import Spread
 from hoplite.errors import argument_error
 from hoplite.extras import optional
 
@@ -401,6 +405,12 @@ class AutoBackend:
         if backend is self._numpy:
             return _NotedSearch(hop, source, scratch, self._done)
         return backend.search(hop, source, scratch)
+
+    def spread(self, hop: Hop, scratch: Scratch) -> Spread:
+        return self._for(hop, "bfs_nodes over pieces").spread(hop, scratch)
+
+    def from_bits(self, bits: NDArray[np.uint64]) -> Positions:
+        return self._compiled.get(("from_bits", False), self._numpy).from_bits(bits)
 
     def count_trails(
         self,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,9 @@ from hoplite.cluster.packing import (
     Packed,
     are_shorter_as_bits,
     as_bits,
+    enter_packed,
     narrow,
     pack,
-    unpack,
     unpack_all,
     unpack_column,
 )
@@ -49,9 +49,10 @@ from hoplite.engine.hops.interface import (
     unchecked,
 )
 from hoplite.engine.hops.masks import RememberedRelationships
-from hoplite.engine.hops.scratch import Scratch, borrowed, distinct
+from hoplite.engine.hops.scratch import Scratch, borrowed
 from hoplite.engine.hops.search import Search
 from hoplite.engine.hops.select import AutoBackend
+from hoplite.engine.hops.spread import Spread
 from hoplite.errors import CypherError
 from hoplite.planner import physical as pp
 from hoplite.storage.snapshot import Snapshot
@@ -60,10 +61,7 @@ from hoplite.values.columns import Column, concatenate
 
 # From this many likely steps, a level of a search is worth a message to each worker.
 _SHARED_STEPS = 100_000
-# Marks are cleared all at once if one node in this many is marked.
-_CLEARED_SHARE = 32
-# A search from this many nodes begins with at most three levels in this process, less if more steps than these are
-# likely.
+# A search from this many nodes is left to this process up to three levels, less if more steps than these are likely.
 _FEW_SOURCES, _MOST_HERE, _FEW_STEPS = 16, 3, 1_000
 # From this many nodes, a single hop is worth one.
 _FEWEST_ROWS = 4096
@@ -77,6 +75,15 @@ class FailedElsewhere(Exception):
     def __init__(self, error: CypherError) -> None:
         super().__init__(error)
         self.error = error
+
+
+class Levelled(NamedTuple):
+    """The nodes that a search entered, by level, and how many each level has. `is_open`: there may be more beyond the
+    last."""
+
+    nodes: Positions
+    counts: Positions
+    is_open: bool
 
 
 class ClusterBackend(AutoBackend):
@@ -123,7 +130,7 @@ class ClusterBackend(AutoBackend):
             return super().bfs_nodes(hop, sources, upper, mark_starts=mark_starts, check=check)
         if self._split != "never":
             try:
-                return np.concatenate(self._exchange(hop, sources, upper, mark_starts, check))
+                return self._exchange(hop, sources, upper, mark_starts, check).nodes
             except FailedElsewhere:
                 return super().bfs_nodes(hop, sources, upper, mark_starts=mark_starts, check=check)
         offsets = np.array((0, len(sources)), np.int64)
@@ -152,13 +159,10 @@ class ClusterBackend(AutoBackend):
         self, hop: Hop, groups: Positions, sources: Positions, upper: int | None, mark_starts: bool, check: Check
     ) -> SearchLevels:
         if groups[0] == groups[-1] and self._split != "never":
-            levels = self._exchange(hop, sources, upper, mark_starts, check)
-            nodes = np.concatenate(levels)
-            level = np.repeat(np.arange(len(levels)), [len(one) for one in levels])
-            is_open = len(levels[-1]) and len(levels) - 1 == upper
-            return SearchLevels(
-                np.full(len(nodes), groups[0], np.int64), nodes, level, len(levels) - 1 if is_open else UNLIMITED
-            )
+            nodes, counts, is_open = self._exchange(hop, sources, upper, mark_starts, check)
+            level = np.repeat(np.arange(len(counts)), counts)
+            reached = len(counts) - 1 if is_open else UNLIMITED
+            return SearchLevels(np.full(len(nodes), groups[0], np.int64), nodes, level, reached)
         of = _hop_of(hop)
         shares = self._group_shares(groups, sources)
         asked = [(worker, (of, groups[rows], sources[rows], upper, mark_starts)) for worker, rows in shares]
@@ -339,7 +343,7 @@ class ClusterBackend(AutoBackend):
     def mean_degree(self) -> float:
         return self._relationship_count / max(self._adjacencies[0].node_count, 1)
 
-    def shares_level(self, hop: Hop, frontier: Positions) -> bool:
+    def shares_level(self, hop: Hop, frontier: NDArray[np.int32] | Positions) -> bool:
         if self._split != "auto":
             return self._split == "always"
         return len(frontier) * len(hop.sides) * max(self.mean_degree, 1.0) >= _SHARED_STEPS
@@ -352,33 +356,26 @@ class ClusterBackend(AutoBackend):
         except FailedElsewhere:
             return None
 
-    def _exchange(
-        self, hop: Hop, sources: Positions, upper: int | None, mark_starts: bool, check: Check
-    ) -> list[Positions]:
-        """The nodes that a search enters at each level; level 0 has the sources if they count as entered."""
+    def _exchange(self, hop: Hop, sources: Positions, upper: int | None, mark_starts: bool, check: Check) -> Levelled:
+        """The nodes that a search enters, by level; level 0 has the sources if they count as entered."""
         with borrowed(hop.node_count) as scratch:
-            mark = scratch.mark[: hop.node_count]
-            frontier = sources[distinct(sources, scratch.owner)]
-            levels = [frontier if mark_starts else frontier[:0]]
-            if here := self._levels_here(hop, sources):
-                levels = self._first_levels(
-                    hop, sources, here if upper is None else min(here, upper), mark_starts, check
-                )
-                frontier = levels[-1]
-            for entered in levels:
-                mark[entered] = 1
-            while len(frontier) and (upper is None or len(levels) <= upper):
-                frontier = self._next_level(hop, frontier, mark, check)
-                levels.append(frontier)
-            if sum(map(len, levels)) * _CLEARED_SHARE > len(mark):
-                mark[:] = 0
-            else:
-                for entered in levels:
-                    mark[entered] = 0
-        return levels
+            entered = self.spread(hop, scratch)
+            frontier: NDArray[np.int32] | Positions = sources
+            if mark_starts:
+                entered.enter(sources)
+                frontier = entered.queue
+            ends = [entered.count]
+            while len(frontier) and (upper is None or len(ends) <= upper):
+                check()
+                self._take_level(entered, frontier, check)
+                frontier = entered.queue[ends[-1] :]
+                ends.append(entered.count)
+            found = Levelled(entered.queue.astype(np.int64), np.diff(ends, prepend=0), is_open=bool(len(frontier)))
+            entered.clear()
+        return found
 
     def _levels_here(self, hop: Hop, sources: Positions) -> int:
-        """How many levels of a search are likely to be narrow: they are taken at once in this process."""
+        """How many levels of a search are likely to be narrow: one that ends with them is left to one process."""
         if self._split != "auto" or len(sources) > _FEW_SOURCES:
             return 0
         degree = max(len(hop.sides) * self.mean_degree, 1.0)
@@ -386,34 +383,18 @@ class ClusterBackend(AutoBackend):
             level for level in range(_MOST_HERE + 1) if level == _MOST_HERE or degree ** (level + 1) > _FEW_STEPS
         )
 
-    def _first_levels(
-        self, hop: Hop, sources: Positions, count: int, mark_starts: bool, check: Check
-    ) -> list[Positions]:
-        together = np.zeros(len(sources), np.int64)
-        found = super().bfs_levels(hop, together, sources, count, mark_starts=mark_starts, check=check)
-        ends = np.searchsorted(found.level, np.arange(count + 1), side="right")
-        levels = np.split(found.nodes.astype(np.int64, copy=False), ends)[: count + 1]
-        return levels if found.depth != UNLIMITED else [*levels, sources[:0]]
-
-    def _next_level(self, hop: Hop, frontier: Positions, mark: NDArray[np.uint8], check: Check) -> Positions:
-        """The nodes one hop from a frontier that are not marked yet; marks them. A narrow level is taken here."""
+    def _take_level(self, entered: Spread, frontier: NDArray[np.int32] | Positions, check: Check) -> None:
+        """Enter the nodes one hop from a frontier, with the help of the workers if there are many."""
+        hop = entered.hop
         if not self.shares_level(hop, frontier):
-            return _unmarked(super().bfs_nodes(hop, frontier, 1, mark_starts=False, check=check), mark)
+            entered.step(frontier, check)
+            return
         of = _hop_of(hop)
         asked = [(worker, (of, share)) for worker, share in self._packed_shares(frontier, hop.node_count)]
-        entered, bits = [], None
         for found in self._ask("neighbours", asked, check):
-            if not found.is_bits:
-                entered.append(_unmarked(unpack(found), mark))
-            else:
-                bits = found.array if bits is None else bits | found.array
-        if bits is not None:
-            new = unpack(Packed(bits & ~np.packbits(mark), True))
-            mark[new] = 1
-            entered.append(new)
-        return np.concatenate(entered)
+            enter_packed(entered, found)
 
-    def _packed_shares(self, nodes: Positions, node_count: int) -> list[tuple[int, Packed]]:
+    def _packed_shares(self, nodes: NDArray[np.int32] | Positions, node_count: int) -> list[tuple[int, Packed]]:
         """(worker, the nodes it owns) for each worker that owns some."""
         if are_shorter_as_bits(len(nodes) // self._workers, node_count):
             bits = as_bits(nodes, node_count)
@@ -505,13 +486,6 @@ class ClusterBackend(AutoBackend):
                 owner[beyond] = others[np.arange(len(beyond)) % len(others)] if len(others) else worker
         of_row = np.repeat(owner, np.diff(np.append(firsts, len(groups))))
         return self._rows_by_worker(of_row)
-
-
-def _unmarked(nodes: Positions, mark: NDArray[np.uint8]) -> Positions:
-    """Those of distinct nodes that were not marked; marks them."""
-    new: Positions = nodes[mark[nodes] == 0]
-    mark[new] = 1
-    return new
 
 
 def _hop_of(hop: Hop) -> HopOf:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.engine.hops.interface import Positions
+from hoplite.engine.hops.spread import to_bits
 from hoplite.storage.incidence import Adjacency
 
 # Nodes whose owners are looked up together.
@@ -24,7 +25,7 @@ class Owners:
         self._partition_of = adjacency.partition_of
         self._worker_of = np.zeros(0, np.int64)
         self._first_relationships: Positions = np.zeros(0, np.int64)
-        self._bits: dict[int, NDArray[np.uint8]] = {}
+        self._bits: dict[int, NDArray[np.uint64]] = {}
         if self._partition_of is not None and len(adjacency.partitions) >= workers:
             known = self._partition_of[self._partition_of >= 0]
             sizes = np.bincount(known, minlength=len(adjacency.partitions))
@@ -53,18 +54,18 @@ class Owners:
         owner: Positions = self._worker_of[partition]
         return owner
 
-    def bits(self, worker: int, node_count: int) -> NDArray[np.uint8]:
+    def bits(self, worker: int, node_count: int) -> NDArray[np.uint64]:
         """A bit for each node of the graph: those that a worker owns."""
         known = self._bits.get(node_count)
         if known is None:
-            known = np.zeros((self.workers, -(-node_count // 8)), np.uint8)
+            known = np.zeros((self.workers, -(-node_count // 64)), np.uint64)
             for first in range(0, node_count, _AT_ONCE):
                 owner = self.of(np.arange(first, min(first + _AT_ONCE, node_count)))
                 for each in range(self.workers):
-                    some = np.packbits(owner == each)
-                    known[each, first // 8 : first // 8 + len(some)] = some
+                    some = to_bits(owner == each)
+                    known[each, first // 64 : first // 64 + len(some)] = some
             self._bits[node_count] = known
-        found: NDArray[np.uint8] = known[worker]
+        found: NDArray[np.uint64] = known[worker]
         return found
 
 

@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 
 from hoplite.engine.batch import Batch
 from hoplite.engine.hops.interface import Positions
+from hoplite.engine.hops.select import backend_named
+from hoplite.engine.hops.spread import Spread, to_bits
 from hoplite.values.columns import Booleans, Column, Strings
 
 
 class Packed(NamedTuple):
-    """Distinct nodes: their positions, or a bit for each node of the graph where that is shorter."""
+    """Distinct nodes: their positions, or a bit for each node of the graph where that is shorter (`spread.py`)."""
 
-    array: NDArray[np.int32] | Positions | NDArray[np.uint8]
+    array: NDArray[np.int32] | Positions | NDArray[np.uint64]
     is_bits: bool
 
     @property
@@ -31,24 +33,39 @@ def are_shorter_as_bits(count: int, node_count: int) -> bool:
     return count * _width(node_count) > node_count // 8
 
 
-def as_bits(nodes: Positions, node_count: int) -> NDArray[np.uint8]:
+def as_bits(nodes: NDArray[np.int32] | Positions, node_count: int) -> NDArray[np.uint64]:
     """A bit for each node of the graph."""
     marked = np.zeros(node_count, np.bool_)
     marked[nodes] = True
-    return np.packbits(marked)
+    return to_bits(marked)
 
 
-def pack(nodes: Positions, node_count: int) -> Packed:
+def pack(nodes: NDArray[np.int32] | Positions, node_count: int) -> Packed:
     """Distinct nodes in the shorter of the two forms."""
     if are_shorter_as_bits(len(nodes), node_count):
         return Packed(as_bits(nodes, node_count), True)
     return Packed(narrow(nodes, node_count), False)
 
 
-def narrow(positions: Positions, count: int | None = None) -> NDArray[np.int32] | Positions:
+def pack_entered(entered: Spread) -> Packed:
+    """All nodes that a search has entered."""
+    if are_shorter_as_bits(entered.count, entered.hop.node_count):
+        return Packed(entered.as_bits(), True)
+    return Packed(narrow(entered.queue.copy(), entered.hop.node_count), False)
+
+
+def enter_packed(entered: Spread, packed: Packed) -> None:
+    """Let a search enter nodes."""
+    if packed.is_bits:
+        entered.enter_bits(cast(NDArray[np.uint64], packed.array))
+    else:
+        entered.enter(cast(Positions, packed.array))
+
+
+def narrow(positions: NDArray[np.int32] | Positions, count: int | None = None) -> NDArray[np.int32] | Positions:
     """Positions below a count, or up to the largest of them, in 32 bits if they fit."""
     most = int(positions.max(initial=0)) + 1 if count is None else count
-    return positions.astype(np.int32) if _width(most) == 4 else positions
+    return positions.astype(np.int32, copy=False) if _width(most) == 4 else positions
 
 
 def _width(node_count: int) -> int:
@@ -59,7 +76,7 @@ def _width(node_count: int) -> int:
 def unpack(packed: Packed) -> Positions:
     """The nodes; ascending if they came as bits."""
     if packed.is_bits:
-        return np.flatnonzero(np.unpackbits(cast(NDArray[np.uint8], packed.array)).view(np.bool_))
+        return backend_named("auto").from_bits(cast(NDArray[np.uint64], packed.array))
     return packed.array.astype(np.int64)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.api.limits import Limits
-from hoplite.cluster.packing import Packed, PackedBooleans, narrow, pack, pack_column, portable, unpack
+from hoplite.cluster.packing import Packed, PackedBooleans, narrow, pack, pack_column, pack_entered, portable, unpack
 from hoplite.cluster.pinned import PinnedDatabase
 from hoplite.cluster.pool import Check
 from hoplite.engine.batch import Batch
@@ -190,8 +190,12 @@ class Worker:
         nodes = unpack(frontier)
 
         def found(hop: Hop, check: Check) -> Packed:
-            found = backend_named("auto").bfs_nodes(hop, nodes, 1, mark_starts=False, check=check)
-            return pack(found, hop.node_count)
+            with borrowed(hop.node_count) as scratch:
+                entered = backend_named("auto").spread(hop, scratch)
+                entered.step(nodes, check)
+                answer = pack_entered(entered)
+                entered.clear()
+            return answer
 
         return self._answered(call, of, found, len(nodes))
 
