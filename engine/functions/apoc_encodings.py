@@ -1,20 +1,14 @@
-"""apoc.create.uuid*, apoc.data.url and apoc.hashing.fingerprint: encodings of UUIDs, parts of URLs, and digests."""
+"""apoc.create.uuid* and apoc.data.url: encodings of UUIDs, and the parts of URLs."""
 
 from __future__ import annotations
 
 import base64
-import hashlib
 import re
 import uuid
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc import apoc_function, function_failed
-from hoplite.engine.functions.apoc_maps import ends_of, held_by
-from hoplite.engine.functions.entities import labels, relationship_type
-from hoplite.engine.functions.java_text import java_text
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
 
 _NULL = "java.lang.NullPointerException"
 
@@ -88,57 +82,3 @@ def url_parts(text: str | None) -> dict[str, Any] | None:
         "query": query,
         "anchor": unquote(fragment) if mark else None,
     }
-
-
-# --- digests --------------------------------------------------------------------------------------------------------
-
-
-def _digest(text: str) -> str:
-    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest().upper()
-
-
-class _Fingerprints:
-    """Writes values as the texts that are digested; `left_out` are property keys to omit."""
-
-    def __init__(self, context: Execution, left_out: frozenset[str]) -> None:
-        self._context = context
-        self._left_out = left_out
-
-    def of(self, value: Any) -> str:
-        """The digest of a value."""
-        return _digest(self._text(value))
-
-    def _text(self, value: Any) -> str:
-        self._context.check_time()
-        match value:
-            case None:
-                return ""
-            case NodeRef():
-                names = "".join(sorted(labels(self._context, value) or ()))
-                return names + self._entries(held_by(self._context, value))
-            case RelationshipRef():
-                ends = "".join(map(self.of, ends_of(self._context, value)))
-                name = relationship_type(self._context, value) or ""
-                return name + ends + self._entries(held_by(self._context, value))
-            case PathValue():
-                nodes, steps = map(NodeRef, value.nodes), map(RelationshipRef, value.relationships)
-                return "".join(map(self._text, (*nodes, *steps)))
-            case list():
-                return "".join(map(self._text, value))
-            case dict():
-                return self._entries(value)
-        return java_text(value)
-
-    def _entries(self, entries: Any) -> str:
-        kept = sorted(key for key in entries if key not in self._left_out)
-        return "".join(f"{key}{self.of(entries[key])}" for key in kept)
-
-
-@apoc_function(
-    "apoc.hashing.fingerprint(object :: ANY, excludedPropertyKeys = [] :: LIST<STRING>) :: STRING",
-    "Returns a digest of a value, of a node's labels and properties, or of a relationship and its ends.",
-    needs_context=True,
-)
-def fingerprint(context: Execution, value: Any, left_out: list[str] | None) -> str:
-    """MD5 in upper-case hex."""
-    return _Fingerprints(context, frozenset(left_out or ())).of(value)

@@ -13,20 +13,26 @@ from hoplite.engine.procedures.registry import Row, cypher_procedure
 from hoplite.values.entities import VirtualNode, VirtualRelationship
 from hoplite.values.map_order import as_answered, hash_code, order_by_hash
 
+TABLE = (
+    "label :: STRING, property :: STRING, count :: INTEGER, unique :: BOOLEAN, index :: BOOLEAN, existence :: BOOLEAN, "
+    "type :: STRING, array :: BOOLEAN, sample :: LIST<ANY>, left :: INTEGER, right :: INTEGER, other :: LIST<STRING>, "
+    "otherLabels :: LIST<STRING>, elementType :: STRING"
+)
+
 
 @cypher_procedure(
-    "apoc.meta.data(config = {} :: MAP) :: (label :: STRING, property :: STRING, count :: INTEGER, unique :: BOOLEAN, "
-    "index "
-    ":: BOOLEAN, existence :: BOOLEAN, type :: STRING, array :: BOOLEAN, sample :: LIST<ANY>, left :: INTEGER, right "
-    ":: "
-    "INTEGER, other :: LIST<STRING>, otherLabels :: LIST<STRING>, elementType :: STRING)",
+    f"apoc.meta.data(config = {{}} :: MAP) :: ({TABLE})",
     mode="DEFAULT",
     description="Describes the properties and relationships of every label and type as a table.",
     works_on_system=False,
 )
 def meta_data(context: Execution, config: dict[str, Any]) -> Iterator[Row]:
     """A row for each property and each kind of relationship of a label or type."""
-    found = collect(context)
+    return table_rows(collect(context))
+
+
+def table_rows(found: Collected) -> Iterator[Row]:
+    """The rows of `apoc.meta.data`."""
     for items in (*found.types.values(), *found.labels.values()):
         for item in items.values():
             facts = (item.count, item.unique, item.indexed, False, item.type, item.array, None, item.left, item.right)
@@ -196,7 +202,7 @@ def meta_graph(context: Execution, config: dict[str, Any]) -> Iterator[Row]:
     yield picture_of_all(context)
 
 
-def picture_of_all(context: Execution) -> Row:
+def picture_of_all(context: Execution) -> tuple[list[VirtualNode], list[VirtualRelationship]]:
     """The row of `apoc.meta.graph`."""
     return _picture(context, context.graph.labels_in_use(), context.graph.relationship_types_in_use(), exact=True)
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc_maps import cypher_type
 from hoplite.lazy_dataclass import dataclass
-from hoplite.storage.schema import Entity
+from hoplite.storage.schema import Entity, Schema
 from hoplite.values.column_types import COLUMN_TYPES
 from hoplite.values.columns import Column, Int64s
 
@@ -99,9 +99,10 @@ class _Type:
     properties: _Firsts
 
 
-def collect(context: Execution) -> Collected:
-    """Everything about all labels and types in use."""
+def collect(context: Execution, schema: Schema | None = None) -> Collected:
+    """Everything about all labels and types in use; `schema` has the indexes and constraints, if not the graph."""
     graph = context.graph
+    schema = graph.schema if schema is None else schema
     types = {name: _of_type(context, name) for name in graph.relationship_types_in_use()}
     nodes = graph.nodes()
     sets = graph.label_set_codes(nodes)
@@ -116,11 +117,11 @@ def collect(context: Execution) -> Collected:
             starts = [at for code, at in one.starts.items() if code in having]
             if starts:
                 _put(found.types[name], _relation(name, label, "relationship", starts, labels_of))
-                for _, item in _described(context, Entity.RELATIONSHIP, name, one.properties, having):
+                for _, item in _described(context, schema, Entity.RELATIONSHIP, name, one.properties, having):
                     _put(found.types[name], item)
                 first = min(at.first_id for at in starts)
                 steps.append((first, 0, number, _relation(label, name, "node", starts, labels_of)))
-        for number, (place, item) in enumerate(_described(context, Entity.NODE, label, properties, having)):
+        for number, (place, item) in enumerate(_described(context, schema, Entity.NODE, label, properties, having)):
             steps.append((place, 1, number, item))
         for *_, item in sorted(steps, key=lambda step: step[:3]):
             _put(items, item)
@@ -219,10 +220,9 @@ def _relation(
 
 
 def _described(
-    context: Execution, entity: Entity, name: str, properties: _Firsts, having: set[int]
+    context: Execution, schema: Schema, entity: Entity, name: str, properties: _Firsts, having: set[int]
 ) -> list[tuple[int, Item]]:
     """The properties of a label, or of a type's relationships that start at one, in order of first appearance."""
-    schema = context.graph.schema
     indexed = {key for index in schema.indexes if index.entity is entity and name in index.labels for key in index.keys}
     unique = {key for rule in schema.unique(entity, name) for key in rule.keys}
     found = []
