@@ -67,6 +67,8 @@ class Incidence:
     relationships: NDArray[Any] | None
     first_relationship: int = 0
     ranges: TypeRanges = field(default_factory=TypeRanges)
+    # Views of the arrays as backends take them, by name.
+    prepared: dict[str, Any] = field(init=False, default_factory=dict)
 
     def relationships_in(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """The relationships of some rows."""

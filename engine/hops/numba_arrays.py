@@ -78,6 +78,9 @@ def _fits(side: Adjacency) -> bool:
 
 def incidence_arrays(incidence: Incidence) -> IncidenceArrays:
     """An incidence whose neighbours fit 32 bits. Kernels also take the smaller integers of large graphs."""
+    known = incidence.prepared.get("numba")
+    if known is not None:
+        return cast(IncidenceArrays, known)
     first = np.array((incidence.first_relationship,), dtype=np.int64)
     parts = incidence.indptr, incidence.neighbours, incidence.types, incidence.relationships
     kinds = _NARROW if is_narrow(incidence) else _USUAL
@@ -88,7 +91,11 @@ def incidence_arrays(incidence: Incidence) -> IncidenceArrays:
         np.zeros(0, dtype=kind) if part is None else as_compiled(part.astype(kind, copy=False))
         for part, kind in zip(parts, kinds, strict=True)
     ]
-    return cast(IncidenceArrays, form(*arrays, first))
+    found = form(*arrays, first)
+    # Copies are made anew: whoever holds the arrays has not counted them.
+    if all(part is None or np.may_share_memory(part, array) for part, array in zip(parts, arrays, strict=True)):
+        incidence.prepared["numba"] = found
+    return cast(IncidenceArrays, found)
 
 
 @cache

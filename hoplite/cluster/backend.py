@@ -400,7 +400,7 @@ class ClusterBackend(AutoBackend):
             bits = as_bits(nodes, node_count)
             shares = [(worker, bits & self.owners.bits(worker, node_count)) for worker in range(self._workers)]
             return [(worker, Packed(share, True)) for worker, share in shares if share.any()]
-        return [(worker, pack(nodes[rows], node_count)) for worker, rows in self._shares(nodes)]
+        return [(worker, pack(nodes.take(rows), node_count)) for worker, rows in self._shares(nodes)]
 
     # --- conditions and values ---
 
@@ -466,7 +466,7 @@ class ClusterBackend(AutoBackend):
             return self._split == "always"
         return len(sources) * likely_steps(self.mean_degree, upper, self._relationship_count) >= WIDE_STEPS
 
-    def _shares(self, nodes: Positions) -> list[tuple[int, Positions]]:
+    def _shares(self, nodes: NDArray[np.int32] | Positions) -> list[tuple[int, Positions]]:
         """(worker, which of the nodes it owns) for each worker that owns some."""
         return self._rows_by_worker(self.owners.of(nodes))
 

@@ -34,12 +34,12 @@ class Owners:
         else:
             self._partition_of = None
 
-    def of(self, nodes: Positions) -> NDArray[np.int64]:
+    def of(self, nodes: NDArray[np.int32] | Positions) -> NDArray[np.int64]:
         """The worker of each node. Any worker may own nodes that are newer than the partitions."""
         if self._partition_of is None:
-            return np.minimum(nodes * self.workers // self._node_count, self.workers - 1)
+            return np.minimum(nodes.astype(np.int64) * self.workers // self._node_count, self.workers - 1)
         if len(nodes) and nodes.max() < len(self._partition_of):
-            owner = self._worker_of[self._partition_of[nodes]]
+            owner = self._worker_of.take(self._partition_of.take(nodes))
         else:
             known = nodes < len(self._partition_of)
             owner = np.where(known, self._worker_of[self._partition_of[np.where(known, nodes, 0)]], -1)

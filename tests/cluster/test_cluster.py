@@ -24,6 +24,7 @@ from hoplite.cluster.owners import Owners
 from hoplite.cluster.packing import pack, unpack
 from hoplite.cluster.placing import Place, Split
 from hoplite.errors import CypherError
+from hoplite.storage.incidence import Adjacency
 from tests.cluster.filtered import comparable, outcome, random_parameters, random_query
 from tests.cluster.graphs import random_folder
 from tests.cluster.pools import ThreadPool
@@ -415,6 +416,11 @@ def test_owners_have_shares_of_one_size(tmp_path: Path) -> None:
         assert shares.sum() == graph.node_count
         assert shares.max() <= 1.5 * shares.mean()
         assert ClusterBackend.name == "cluster"
+
+
+def test_owners_of_narrow_positions_do_not_overflow() -> None:
+    owners = Owners(Adjacency(2**30 + 1, ()), 8)
+    assert owners.of(np.array([0, 2**29, 2**30], np.int32)).tolist() == [0, 3, 7]
 
 
 def test_relationships_newer_than_all_partitions_have_an_owner(tmp_path: Path) -> None:

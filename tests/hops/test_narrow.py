@@ -10,6 +10,7 @@ import pytest
 
 from hoplite.engine.hops import Excluded, Hop, Side
 from hoplite.engine.hops.interface import unchecked
+from hoplite.engine.hops.numba_arrays import incidence_arrays
 from hoplite.engine.hops.scratch import Scratch
 from hoplite.engine.hops.select import AutoBackend, backend_named
 from hoplite.storage.incidence import Adjacency, Incidence
@@ -90,3 +91,13 @@ def test_auto_takes_kernels_for_these_arrays_when_they_are_there() -> None:
     auto.wait_until_loaded()
     assert ("bfs_nodes", True) in auto._compiled
     assert everything(hop, auto) == everything(hop, backend_named("numpy"))
+
+
+def test_arrays_are_prepared_once_unless_that_takes_a_copy() -> None:
+    hop = random_hop(50, 200, Side.OUTGOING)
+    assert hop.outgoing is not None
+    whole = hop.outgoing.partitions[0]
+    assert incidence_arrays(whole) is incidence_arrays(whole)
+    copied = replace(whole, types=whole.types.astype(np.uint8))
+    assert incidence_arrays(copied) is not incidence_arrays(copied)
+    assert incidence_arrays(copied).types.tolist() == whole.types.tolist()
