@@ -68,6 +68,7 @@ class Graph:
         self._loading: BulkLoad | None = None  # or the open load
         self._unfolded = (-1, 0)  # the state of the delta last found not to need a fold
         self._pinned: weakref.ref[Snapshot] | None = None  # the one snapshot of the current delta
+        self._kept: Snapshot | None = None  # the same, kept for the next reader until something is written
         self._is_guarded_for_fork = False
         forks.watch(self)
 
@@ -75,6 +76,9 @@ class Graph:
 
     def snapshot(self, *, fold: bool = True) -> Snapshot:
         """The latest committed version. It does not change while it is held."""
+        kept = self._kept
+        if kept is not None:
+            return kept
         with self._guard:
             snapshot = None if self._pinned is None else self._pinned()
             if snapshot is not None:
@@ -85,10 +89,18 @@ class Graph:
                 self._fold_if_due()
             snapshot = Snapshot(self._delta, self.uuid, self._version)
             self._pinned = weakref.ref(snapshot)
+            if fold:
+                self._kept = snapshot
             return snapshot
 
     def _is_pinned(self) -> bool:
+        """Whether a reader holds the current delta; asked, under the guard, by whoever is about to change it."""
+        self._kept = None
         return self._pinned is not None and self._pinned() is not None
+
+    def _unpin(self) -> None:
+        """Readers from now on get another delta."""
+        self._pinned = self._kept = None
 
     # --- the writer ---
 
@@ -136,7 +148,7 @@ class Graph:
         with self._guard:
             if delta is not self._delta:
                 self._delta = delta
-            self._pinned = None
+            self._unpin()
             self._version += 1
             return self._version
 
@@ -250,7 +262,7 @@ class Graph:
         schema = self._delta.schema
         self._keep_searches(base, schema)
         self._delta = Delta(base, schema)
-        self._pinned = None
+        self._unpin()
 
     def _keep_searches(self, base: Base, schema: Schema) -> None:
         """Make the search indexes of a base that takes the place of the present one from those there are."""

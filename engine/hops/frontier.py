@@ -43,7 +43,6 @@ _TRAIL_BUDGET = 1 << 16
 _TRAILS_FOR_EACH = 32
 # How far beyond the lower bound unbounded trails are first followed, before the search is unbounded as well.
 _DEEPEST = 16
-_FEW = 32
 
 
 def reach(
@@ -235,25 +234,20 @@ def _deepening(lower: int, upper: int | None) -> Iterator[int | None]:
     yield upper
 
 
-def _are_nodes(positions: Positions) -> bool:
-    """Whether none of them is null. For a few, Python finds the minimum faster than NumPy."""
-    if len(positions) <= _FEW:
-        return not len(positions) or min(positions.tolist()) >= 0
-    return bool(positions.min() >= 0)
-
-
 def reach_merged(
     hop: Hop,
     sources: Positions,
     lower: int,
     upper: int | None,
     *,
+    are_nodes: bool = False,
     check: Check = unchecked,
     backend: BackendName = "auto",
 ) -> Positions:
-    """The distinct nodes that a trail of lower .. upper relationships from any of the sources ends in."""
+    """The distinct nodes that a trail of lower .. upper relationships from any of the sources ends in. `are_nodes`:
+    none of the sources is null."""
     kernels = backend_named(backend)
-    starts = sources if _are_nodes(sources) else sources[sources >= 0]
+    starts = sources if are_nodes else sources[sources >= 0]
     if (upper is not None and upper < lower) or not len(starts):
         return starts[:0]
     undirected = hop.side is Side.BOTH

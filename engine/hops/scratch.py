@@ -37,6 +37,7 @@ class Scratch:
 
     def __init__(self, size: int) -> None:
         self.size = size
+        self.pool = _free.setdefault(size.bit_length() - 1, [])  # where it is while not on loan
         self.mark: NDArray[np.uint8] = np.zeros(size, dtype=np.uint8)
         self.state: NDArray[np.int64] = np.zeros(128, dtype=np.int64)
         self.stamped = 0
@@ -101,7 +102,7 @@ def lend(size: int) -> Scratch:
 
 def give_back(scratch: Scratch) -> None:
     """Put working arrays back into the pool."""
-    pool = _free.setdefault(scratch.size.bit_length() - 1, [])
+    pool = scratch.pool
     if len(pool) < _KEPT:
         pool.append(scratch)
 

@@ -356,15 +356,20 @@ class Reach(Operator):
 
     def _merged_ends(self, context: Execution, argument: Batch) -> Int64s:
         """The distinct ends of trails from all rows of the source together."""
-        starts = [node_positions(batch, self.from_node) for batch in self.source.run(context, argument)]
-        if not starts:
-            return np.zeros(0, np.int64)
+        starts = self.source.nodes(context, argument, self.from_node) if context.profile is None else None
+        are_nodes = starts is not None
+        if starts is None:
+            found = [node_positions(batch, self.from_node) for batch in self.source.run(context, argument)]
+            starts = np.concatenate(found) if found else np.zeros(0, np.int64)
+        if not len(starts):
+            return starts
         traversal = self.traversal
         return hops.reach_merged(
             make_hop(context, traversal, self.step, both_adjacencies=True),
-            starts[0] if len(starts) == 1 else np.concatenate(starts),
+            starts,
             traversal.lower,
             traversal.upper,
+            are_nodes=are_nodes,
             check=context.check_time,
             backend=context.backend,
         )

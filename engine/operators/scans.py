@@ -194,12 +194,17 @@ class ParameterSeek(Operator):
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """The nodes, in one look-up."""
-        if argument.columns or argument.row_count != 1:
+        nodes = self.nodes(context, argument, self.node)
+        if nodes is None:
             yield from self.row_by_row.run(context, argument)
-            return
-        _, nodes = context.graph.seek_nodes(self.label, self.key, (context.parameters[self.parameter],))
-        if len(nodes):
+        elif len(nodes):
             yield Batch({self.node: Nodes(nodes)}, len(nodes))
+
+    def nodes(self, context: Execution, argument: Batch, name: str) -> Int64s | None:
+        """The nodes, if that is what the column holds."""
+        if argument.columns or argument.row_count != 1 or name != self.node:
+            return None
+        return context.graph.seek_nodes(self.label, self.key, (context.parameters[self.parameter],))[1]
 
 
 @dataclass(slots=True, eq=False)
@@ -215,14 +220,19 @@ class ElementsSeek(Operator):
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Only the nodes; a node may come several times."""
-        if argument.columns or argument.row_count != 1:
+        nodes = self.nodes(context, argument, self.node)
+        if nodes is None:
             yield from self.row_by_row.run(context, argument)
-            return
+        elif len(nodes):
+            yield Batch({self.node: Nodes(nodes)}, len(nodes))
+
+    def nodes(self, context: Execution, argument: Batch, name: str) -> Int64s | None:
+        """The nodes, if that is what the column holds."""
+        if argument.columns or argument.row_count != 1 or name != self.node:
+            return None
         value = context.parameters[self.parameter]
         wanted = value if isinstance(value, list | tuple) else () if value is None else (value,)
-        _, nodes = context.graph.seek_nodes(self.label, self.key, wanted)
-        if len(nodes):
-            yield Batch({self.node: Nodes(nodes)}, len(nodes))
+        return context.graph.seek_nodes(self.label, self.key, wanted)[1]
 
 
 @dataclass(slots=True, eq=False)

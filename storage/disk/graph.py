@@ -442,7 +442,7 @@ class DiskGraph(Graph):
             checkpointed.base.inherit(self._delta.base)
             with self._guard:
                 self._delta = checkpointed
-                self._pinned = None
+                self._unpin()
             self._checkpoints += 1
         finally:
             self._writer.release()

@@ -264,6 +264,29 @@ def test_a_commit_without_readers_copies_nothing() -> None:
     assert graph._delta is not delta and total(reader) == 2
 
 
+def test_readers_share_a_snapshot_that_no_writer_waits_for() -> None:
+    graph = Graph(fold_minimum=3)
+    with graph.begin() as tx:
+        tx.create_node([], {"k": 1})
+    del tx
+    first = id(graph.snapshot())
+    assert id(graph.snapshot()) == first
+    gc.collect()
+    delta = graph._delta
+    with graph.begin() as tx:
+        tx.set_node_property(0, "k", 2)
+        assert total(graph.snapshot()) == 1
+    assert graph._delta is delta  # what is kept for readers is no reader
+    assert total(graph.snapshot()) == 2
+    with graph.begin() as tx:
+        for value in (3, 4, 5):
+            tx.create_node([], {"k": value})
+    del tx
+    gc.collect()
+    assert total(graph.snapshot()) == 14
+    assert graph._delta.size == 0  # a snapshot that a commit left behind does not put off a fold
+
+
 def test_positions_of_a_lazy_transaction_outlast_a_fold() -> None:
     graph = Graph()
     with graph.begin() as tx:
