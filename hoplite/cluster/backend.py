@@ -23,7 +23,7 @@ from hoplite.cluster.packing import (
     Packed,
     are_shorter_as_bits,
     as_bits,
-    enter_packed,
+    enter_all,
     narrow,
     pack,
     unpack_all,
@@ -391,8 +391,7 @@ class ClusterBackend(AutoBackend):
             return
         of = _hop_of(hop)
         asked = [(worker, (of, share)) for worker, share in self._packed_shares(frontier, hop.node_count)]
-        for found in self._ask("neighbours", asked, check):
-            enter_packed(entered, found)
+        enter_all(entered, self._ask("neighbours", asked, check))
 
     def _packed_shares(self, nodes: NDArray[np.int32] | Positions, node_count: int) -> list[tuple[int, Packed]]:
         """(worker, the nodes it owns) for each worker that owns some."""

@@ -3,7 +3,7 @@ process has."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -54,12 +54,13 @@ def pack_entered(entered: Spread) -> Packed:
     return Packed(narrow(entered.queue.copy(), entered.hop.node_count), False)
 
 
-def enter_packed(entered: Spread, packed: Packed) -> None:
-    """Let a search enter nodes."""
-    if packed.is_bits:
-        entered.enter_bits(cast(NDArray[np.uint64], packed.array))
-    else:
-        entered.enter(cast(Positions, packed.array))
+def enter_all(entered: Spread, packed: Sequence[Packed]) -> None:
+    """Let a search enter the nodes of several."""
+    for one in _bits_together(packed):
+        if one.is_bits:
+            entered.enter_bits(cast(NDArray[np.uint64], one.array))
+        else:
+            entered.enter(cast(Positions, one.array))
 
 
 def narrow(positions: NDArray[np.int32] | Positions, count: int | None = None) -> NDArray[np.int32] | Positions:
@@ -82,9 +83,15 @@ def unpack(packed: Packed) -> Positions:
 
 def unpack_all(packed: Sequence[Packed]) -> Positions:
     """The nodes of several."""
+    return np.concatenate([unpack(one) for one in _bits_together(packed)])
+
+
+def _bits_together(packed: Sequence[Packed]) -> Iterator[Packed]:
+    """The same nodes, with at most one that has bits."""
     bits = [one.array for one in packed if one.is_bits]
-    together = [Packed(np.bitwise_or.reduce(bits), True)] if bits else []
-    return np.concatenate([unpack(one) for one in (*together, *(one for one in packed if not one.is_bits))])
+    if bits:
+        yield Packed(np.bitwise_or.reduce(bits), True)
+    yield from (one for one in packed if not one.is_bits)
 
 
 def portable(batch: Batch) -> Batch:
