@@ -80,13 +80,17 @@ class Count:
 class CountDistinct:
     """count(DISTINCT x): the distinct pairs (group, number of the value), as codes `group << 32 | number`.
 
+    Nodes and relationships are numbered by their positions, as long as there are no other values.
+
     Codes pile up and are deduplicated whenever their number has doubled, which in total costs about as much as one sort
     of all of them. If groups and values are few enough they are sorted as 32-bit numbers: half the memory, half the
     time.
     """
 
     def __init__(self) -> None:
-        self._values = ColumnEncoder()
+        self._values: ColumnEncoder | None = None
+        self._entities: type[Nodes | Relationships] | None = None  # the class of all values so far
+        self._number_count = 0
         self._unique = np.zeros(0, np.int64)
         self._pile: list[Int64s] = []
         self._piled = 0
@@ -95,16 +99,34 @@ class CountDistinct:
         groups, column, _ = present(groups, columns[0])
         if not len(column):
             return
-        self._pile.append(groups << 32 | self._values.assign(column))
+        numbers = self._numbers(column, group_count)
+        self._pile.append(groups << 32 | numbers)
         self._piled += len(column)
         if self._piled > max(len(self._unique), _SMALLEST_PILE):
             self._flatten(group_count)
+
+    def _numbers(self, column: Column, group_count: int) -> Int64s:
+        if self._values is None and isinstance(column, Nodes | Relationships):
+            above = int(column.positions.max()) + 1
+            if self._entities in (None, type(column)) and above < _FITS_32_BITS:
+                self._entities = type(column)
+                self._number_count = max(self._number_count, above)
+                return column.positions
+        if self._values is None:
+            self._values = ColumnEncoder()
+            if self._entities is not None:
+                self._flatten(group_count)
+                groups, positions = self._unique >> 32, self._unique & (1 << 32) - 1
+                self._unique = groups << 32 | self._values.assign(self._entities(positions))
+        numbers = self._values.assign(column)
+        self._number_count = self._values.count
+        return numbers
 
     def _flatten(self, group_count: int) -> None:
         if not self._pile:
             return
         codes = np.concatenate([self._unique, *self._pile])
-        bits = max(self._values.count, 1).bit_length()
+        bits = max(self._number_count, 1).bit_length()
         if group_count << bits <= _FITS_32_BITS:
             short = distinct(((codes >> 32) << bits | codes & ((1 << bits) - 1)).astype(np.int32)).astype(np.int64)
             self._unique = (short >> bits) << 32 | short & ((1 << bits) - 1)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hoplite.engine.context import RowError
 from hoplite.engine.functions.aggregates import make_aggregation
-from hoplite.values.columns import EntityLists, Nodes, constant, from_objects
+from hoplite.values.columns import EntityLists, Integers, Nodes, Relationships, constant, from_objects
 from hoplite.values.temporal import Duration
 
 NAN, INFINITY = math.nan, math.inf
@@ -97,6 +97,30 @@ def test_distinct_compares_as_grouping_does() -> None:
     assert aggregate("count", [1, 1.0, None, NAN, NAN, True], None, True) == [4]
     assert aggregate("collect", [1, 2, 1.0, 2], None, True, parts=4) == [[1, 2]]
     assert aggregate("sum", [1, 1, 2, 1], [0, 1, 0, 0], True) == [3, 1]
+
+
+entities = st.lists(
+    st.tuples(
+        st.sampled_from([Nodes, Nodes, Nodes, Relationships, Integers]),
+        st.lists(st.tuples(st.integers(0, 2), st.sampled_from([-1, 0, 1, 2, 3, 70_000, 2**31 - 1, 2**33])), max_size=8),
+    ),
+    max_size=5,
+)
+
+
+@given(batches=entities, wide=st.booleans())
+def test_distinct_entities_are_counted_whatever_comes_with_them(batches: list[Any], wide: bool) -> None:
+    """Nodes alone are counted by position; a relationship or a number may follow, or a position of more than 31 bits.
+    A position of -1 is null."""
+    aggregation = make_aggregation("count", True)
+    group_count = 2**20 if wide else 3
+    seen: set[tuple[int, type, int]] = set()
+    for kind, rows in batches:
+        groups, values = (np.array([row[part] for row in rows], dtype=np.int64) for part in (0, 1))
+        aggregation.update(groups, group_count, (kind(values),))
+        seen.update((group, kind, value) for group, value in rows if kind is Integers or value >= 0)
+    counts = aggregation.finish(group_count).objects().tolist()
+    assert counts[:3] == [sum(group == one for group, _, _ in seen) for one in range(3)]
 
 
 def test_a_group_without_values_has_the_result_of_nothing() -> None:
