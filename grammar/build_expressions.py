@@ -22,7 +22,7 @@ from hoplite.lazy import lazy_pattern
 _DECIMAL = lazy_pattern(r"0|[1-9](?:_?\d)*+")
 _LONG_DECIMAL = lazy_pattern(r"[1-9][\d_]*+")
 _HEXADECIMAL = lazy_pattern(r"0[xX](?:_?[0-9a-fA-F])++")
-_OCTAL = lazy_pattern(r"0[oO](?:_?[0-7])++")
+_OCTAL = lazy_pattern(r"0o(?:_?[0-7])*+")  # `0o` alone is 0
 _OLD_OCTAL = lazy_pattern(r"0[0-7]+")
 _FLOAT = lazy_pattern(r"(?:\d(?:_?\d)*+)?(?:\.\d(?:_?\d)*+)?(?:[eE][+-]?\d(?:_?\d)*+)?[dDfF]?")
 _MAX_INTEGER = 2**63 - 1
@@ -59,7 +59,7 @@ def integer_of(source: Source, token: Token) -> int:
     elif _HEXADECIMAL.fullmatch(text):
         value = int(text[2:].replace("_", ""), 16)
     elif _OCTAL.fullmatch(text):
-        value = int(text[2:].replace("_", ""), 8)
+        value = int("0" + text[2:].replace("_", ""), 8)
     elif _OLD_OCTAL.fullmatch(text):
         source.complain(_old_octal(text), token.start)
         return 0

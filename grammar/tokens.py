@@ -166,8 +166,10 @@ def _scan(
             kind, sign = _ARROWS[piece]
             tokens.append(Token((kind,), sign, piece, start, end))
         elif group == _NUMBER:
-            kind = "INTEGER" if _is_integer(piece) else "FLOAT"
-            tokens.append(Token((kind,), kind.lower(), piece, start, end))
+            word = "integer" if _is_integer(piece) else "float"
+            # The number of hops, repetitions or paths is written in decimal digits: 0x1 is only allowed where 1.5 is.
+            kind = "INTEGER" if word == "integer" and (piece[0] != "0" or piece == "0") else "FLOAT"
+            tokens.append(Token((kind,), word, piece, start, end))
         elif group == _OPEN:
             tokens.append(Token(signs["/"], "/", "/", start, start + 1))
             tokens.append(Token(signs["*"], "*", "*", start + 1, end))

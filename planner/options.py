@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hoplite.errors import argument_error
+from hoplite.errors import argument_error, unsupported
 from hoplite.gql_status import alternatives, because
 from hoplite.grammar.statement import Statement
 
@@ -21,7 +21,8 @@ _VALUES = {
             "debug",
             "ast disableexistssubquerycaching disablepropertycaching generate_java_source graphviz inverse_cost "
             "logcostcomparisons logicalplan logicalplanbuilder mermaid printcostcomparisons querygraph "
-            "rawcardinalities renderdistinctness semanticstate tostring",
+            "rawcardinalities renderdistinctness semanticstate show_bytecode show_java_source tostring "
+            "verboseeagernessreasons visualizepipelines warnoncompilationerrors",
         ),
         ("eagerAnalyzer", "ir lp"),
         ("statefulShortestPlanningMode", "all_if_possible cardinality_heuristic into_only"),
@@ -61,8 +62,19 @@ def check_options(statement: Statement) -> None:
             valid = ", ".join(_VALUES[name])
             cause = because("22N10", value.lower(), name, alternatives(list(_VALUES[name]), "and"))
             raise argument_error(f"{value.lower()} is not a valid option for {name}. Valid options are: {valid}", cause)
+        if name == "debug":
+            _check_debug(value.lower())
         if given.setdefault(name, value.lower()) != value.lower() and name != "debug":
             raise argument_error(f"Can't specify multiple conflicting values for {name}", because("22N09", name))
     if unknown:
         cause = because("22N07", ", ".join(f"'{name}'" for name in unknown))
         raise argument_error(f"Unsupported options: {', '.join(unknown)}", cause)
+
+
+def _check_debug(value: str) -> None:
+    """Refuse the two values that ask for something other than the rows of the query."""
+    if value == "tostring":
+        raise unsupported("CYPHER debug=tostring")
+    if value == "generate_java_source":
+        setting = "`internal.cypher.pipelined.allow_source_generation`"
+        raise argument_error(f"In order to use source generation you need to enable {setting}")

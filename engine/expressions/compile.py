@@ -7,7 +7,7 @@ row are evaluated once per execution.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeGuard, assert_never
+from typing import assert_never
 
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution, RowError
@@ -31,7 +31,7 @@ from hoplite.errors import execution_failed
 from hoplite.grammar import ast
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.planner.parts import PlannedSubquery
-from hoplite.values.columns import INT64_MIN, Column
+from hoplite.values.columns import Column
 from hoplite.values.map_order import visiting_order
 
 __all__ = ["Evaluator", "compile_expression"]
@@ -182,19 +182,9 @@ def _binary(left: Compiled, right: Compiled, function: Callable[[Column, Column]
 # --- operators -----------------------------------------------------------------------------------------------------
 
 
-def _is_signed(value: object) -> TypeGuard[int | float]:
-    """Whether a minus before this constant is its sign: `-0.0` is negative, where `0 - 0.0` is not.
-
-    The smallest integer is written as the negation of a number that is not itself an integer.
-    """
-    return isinstance(value, int | float) and not isinstance(value, bool) and value != INT64_MIN
-
-
 def _compile_unary(expression: ast.Unary, functions: Functions) -> Compiled:
     operand = expression.operand
     match expression.operator:
-        case "-" if isinstance(operand, ast.Literal) and _is_signed(operand.value):
-            return _compile_node(ast.Literal(-operand.value), functions)
         case "-":
             return _unary(_compile(operand, functions), arithmetic.negate)
         case "NOT" if isinstance(operand, ast.Unary) and operand.operator == "NOT":

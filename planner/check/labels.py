@@ -179,9 +179,9 @@ def check_types(check: Check, element: ast.RelationshipPattern) -> None:
 
 
 def only_alternatives(types: ast.LabelExpression) -> bool:
-    """Whether there are only names separated by `|`; a single computed name also counts."""
+    """Whether there are only names, written or computed, separated by `|`."""
     operands = types.operands if isinstance(types, ast.LabelOr) else (types,)
-    return isinstance(types, ast.DynamicLabel) or all(isinstance(operand, ast.LabelName) for operand in operands)
+    return all(isinstance(operand, ast.LabelName | ast.DynamicLabel) for operand in operands)
 
 
 def check_label_predicate(check: Check, node: ast.HasLabels) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from hoplite.errors import cypher_error
 from hoplite.gql_status import LARGEST, because, server_fault
@@ -243,7 +243,8 @@ def check_count(check: Check, expression: ast.Expression, keyword: str, kind: st
     literal = _constant(check, expression, folded=kind == "non-negative")
     if literal is not None:
         least = 0 if kind == "non-negative" else 1
-        if isinstance(literal.value, int) and not isinstance(literal.value, bool) and literal.value >= least:
+        is_decimal = type(literal.value) is int and not literal.shown.startswith(("0x", "0o"))
+        if is_decimal and cast(int, literal.value) >= least:
             return
         message = f"Invalid input. '{literal.shown}' is not a valid value. Must be a {kind} integer."
         cause = because("42N31", keyword, "INTEGER", least, LARGEST, literal.shown)

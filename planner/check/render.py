@@ -82,8 +82,8 @@ def labels(expression: ast.LabelExpression, text: str) -> str:
             return name
         case ast.LabelWildcard():
             return "%"
-        case ast.DynamicLabel(expression=computed):
-            return f"$({source(computed, text)})"
+        case ast.DynamicLabel(expression=computed, kind=kind):
+            return f"${kind}({source(computed, text)})"
         case ast.LabelNot(operand=operand):
             return f"!{_nested(operand, text, type(expression))}"
         case ast.LabelAnd(operands=operands):

@@ -151,7 +151,9 @@ def _check_written_element(check: Check, element: ast.NodePattern | ast.Relation
         raise check.error(message, element.span.start)
     several = isinstance(types, ast.LabelOr) and only_alternatives(types)
     if several or (_listed(types) or 1) > 1:
-        raise check.error(f"A single relationship type must be specified for {clause}", element.span.start)
+        computed = several and any(isinstance(part, ast.DynamicLabel) for part in label_parts(types))
+        single = "single plain relationship type like `:R`" if computed else "single relationship type"
+        raise check.error(f"A {single} must be specified for {clause}", element.span.start)
     if not isinstance(types, ast.LabelName | ast.DynamicLabel):
         message = (
             f"Relationship type expressions in patterns are not allowed in a {clause} clause, "
