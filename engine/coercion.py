@@ -1,9 +1,16 @@
-"""Whether a value fits an argument's declared type, and coercion of list elements."""
+"""Arguments of procedures and of APOC's functions, coerced to their declared types as Neo4j does it.
+
+A value in, the value as the argument's type out: `2.9` is the INTEGER 2, a path is the LIST of its nodes and
+relationships, a map a LIST of one, null is anything. What cannot be coerced is a TypeError: `Can't coerce `Long(1)` to
+String`.
+"""
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any
 
+from hoplite.engine.functions.arguments import is_number, long_of
 from hoplite.errors import type_error
 from hoplite.planner.types import Accepted, CypherType
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
@@ -11,14 +18,11 @@ from hoplite.values.render import describe
 from hoplite.values.spatial import Point
 from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
 
-CLASSES: dict[str, tuple[type, ...]] = {
+_CLASSES: dict[str, tuple[type, ...]] = {
     "Boolean": (bool,),
-    "Integer": (int,),
-    "Float": (float,),
-    "Number": (int, float),
     "String": (str,),
     "Map": (dict, NodeRef, RelationshipRef),
-    "List": (list,),
+    "List": (list, bytes),
     "Node": (NodeRef,),
     "Relationship": (RelationshipRef,),
     "Path": (PathValue,),
@@ -32,26 +36,62 @@ CLASSES: dict[str, tuple[type, ...]] = {
 }
 
 
-def fits(value: Any, name: str) -> bool:
-    """Whether the value has the type of this name."""
-    return isinstance(value, CLASSES[name]) and (name == "Boolean" or not isinstance(value, bool))
-
-
-def element_type(types: Accepted) -> CypherType | None:
-    """The type that a list's elements must have; None if they may be anything, or if no list is wanted."""
-    inner = types[0].inner if len(types) == 1 and types[0].name == "List" else None
-    return None if inner is None or inner.name in ("Any", "Number") else inner
-
-
-def coerced_elements(value: Any, types: Accepted) -> Any:
-    """A list with its elements coerced to the wanted type: integers to floats, and a `Can't coerce` error if
-    impossible."""
-    wanted = element_type(types)
-    if wanted is None or not isinstance(value, list):
+def coerced(value: Any, types: Accepted) -> Any:
+    """The value as an argument of one of these types."""
+    if value is None:
+        return None
+    if len(types) == 1:
+        return _coerced(value, types[0])
+    if any(_has_type(value, type) for type in types):
         return value
-    if wanted.name == "Float" and any(type(item) is int for item in value):
-        value = [float(item) if type(item) is int else item for item in value]
-    for item in value:
-        if item is not None and not fits(item, wanted.name):
-            raise type_error(f"Can't coerce `{describe(item)}` to {wanted.name}")
+    raise _impossible(value, types[0])
+
+
+def _coerced(value: Any, wanted: CypherType) -> Any:
+    name = wanted.name
+    if name == "Any":
+        return value
+    if name == "Integer" and type(value) is float:
+        return long_of(value)
+    if name == "Float" and type(value) is int:
+        return float(value)
+    if name == "List" and isinstance(value, PathValue) and _of_anything(wanted):
+        return _elements(value)
+    if name == "List" and isinstance(value, dict):
+        value = [value]
+    if not _has_type(value, wanted):
+        raise _impossible(value, wanted)
+    if isinstance(value, list) and not _of_anything(wanted):
+        inner = wanted.inner
+        assert inner is not None
+        return [None if item is None else _coerced(item, inner) for item in value]
     return value
+
+
+def _has_type(value: Any, wanted: CypherType) -> bool:
+    match wanted.name:
+        case "Any":
+            return True
+        case "Integer":
+            return type(value) is int
+        case "Float":
+            return type(value) is float
+        case "Number":
+            return is_number(value)
+        case name:
+            return isinstance(value, _CLASSES[name])
+
+
+def _of_anything(wanted: CypherType) -> bool:
+    return wanted.inner is None or wanted.inner.name == "Any"
+
+
+def _elements(path: PathValue) -> list[NodeRef | RelationshipRef]:
+    """The nodes and relationships of a path in turn."""
+    nodes, relationships = map(NodeRef, path.nodes), map(RelationshipRef, path.relationships)
+    both = zip_longest(nodes, relationships)
+    return [element for pair in both for element in pair if element is not None]
+
+
+def _impossible(value: Any, wanted: CypherType) -> Exception:
+    return type_error(f"Can't coerce `{describe(value)}` to {wanted.name}")

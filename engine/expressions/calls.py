@@ -8,11 +8,12 @@ from typing import Any
 from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution, RowError
 from hoplite.engine.expressions.evaluator import Compiled, Evaluator
-from hoplite.engine.functions.registry import Function
+from hoplite.engine.functions.registry import FUNCTIONS, Function
 from hoplite.engine.guard import interruptible
 from hoplite.errors import CypherError
-from hoplite.planner.types import ANY, LIST
+from hoplite.planner.types import ANY, LIST, MAP, list_of
 from hoplite.values.columns import Column, Objects, from_objects, object_array
+from hoplite.values.entities import NodeRef, RelationshipRef
 from hoplite.values.order import signed_bytes
 
 
@@ -20,11 +21,14 @@ def call(function: Function, arguments: Sequence[Compiled]) -> Evaluator:
     """`function(arguments)`"""
 
     of_lists = [place for place in range(len(arguments)) if _reads_lists(function, place)]
+    of_maps = [place for place in range(len(arguments)) if _reads_maps(function, place)]
 
     def evaluate(batch: Batch, execution: Execution) -> Column:
         columns = [argument.evaluate(batch, execution) for argument in arguments]
         for place in of_lists:
             columns[place] = _without_bytes(columns[place])
+        for place in of_maps:
+            columns[place] = _entities_as_maps(columns[place], execution)
         if function.column_call is not None:
             context = (execution,) if function.needs_context else ()
             try:
@@ -57,6 +61,30 @@ def _without_bytes(column: Column) -> Column:
         return column
     values = (signed_bytes(value) if isinstance(value, bytes) else value for value in column.values)
     return Objects(object_array(values, len(column)))
+
+
+def _reads_maps(function: Function, place: int) -> bool:
+    """Whether an argument is a map, or a list of maps, for which nodes and relationships may be given."""
+    signature = function.signature
+    if signature.built_in or not function.is_own or place >= len(signature.arguments):
+        return False
+    types = signature.arguments[place].types
+    return MAP in types or list_of(MAP) in types
+
+
+def _entities_as_maps(column: Column, execution: Execution) -> Column:
+    """The column with the properties of nodes and relationships instead of them, inside lists too."""
+    values = [as_map(value, execution) for value in column.objects()]
+    return Objects(object_array(values, len(column)))
+
+
+def as_map(value: Any, execution: Execution) -> Any:
+    """The properties of an entity; a list with the properties of those in it; any other value as it is."""
+    if isinstance(value, NodeRef | RelationshipRef):
+        return FUNCTIONS["properties"].call(execution, value)
+    if isinstance(value, list):
+        return [as_map(item, execution) for item in value]
+    return value
 
 
 def _by_value(function: Function, columns: Sequence[Column], row_count: int, execution: Execution) -> Column:

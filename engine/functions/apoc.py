@@ -13,11 +13,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from hoplite.engine.coercion import coerced_elements, element_type
+from hoplite.engine.coercion import coerced
 from hoplite.engine.functions.registry import FUNCTIONS, Function, ValueFunction
 from hoplite.engine.signatures import function_defaults, parse_function_signature
 from hoplite.errors import PROCEDURE_CALL_FAILED, CypherError
 from hoplite.lazy import lazy_pattern
+from hoplite.planner.types import ANY
 
 # The arguments (by position) for which APOC throws a NullPointerException on null.
 _NEVER_NULL: dict[str, tuple[int, ...]] = {
@@ -118,23 +119,21 @@ def apoc_function(
     extra = 1 if needs_context else 0
     never_null = tuple(place + extra for place in _NEVER_NULL.get(parsed.name, ()))
 
-    lists = tuple(
-        (place + extra, argument.types)
-        for place, argument in enumerate(parsed.arguments)
-        if element_type(argument.types) is not None
+    coercions = tuple(
+        (place + extra, argument.types) for place, argument in enumerate(parsed.arguments) if ANY not in argument.types
     )
 
     def register(function: _Value) -> _Value:
         def call(*arguments: Any) -> Any:
             missing = count + extra - len(arguments)
-            given = (*arguments, *defaults[len(defaults) - missing :]) if missing else arguments
+            given = [*arguments, *defaults[len(defaults) - missing :]] if missing else list(arguments)
+            for place, types in coercions:
+                given[place] = coerced(given[place], types)
             for place in never_null:
                 if given[place] is None:
                     name = parsed.arguments[place - extra].name
                     message = f'Cannot read "{name}" because it is null'
                     raise function_failed(parsed.name, "java.lang.NullPointerException", message)
-            for place, types in lists:
-                given = (*given[:place], coerced_elements(given[place], types), *given[place + 1 :])
             try:
                 return function(*given)
             except CypherError as problem:

@@ -11,20 +11,20 @@ from collections.abc import Callable
 from dataclasses import field, replace
 from typing import Any, Protocol
 
+from hoplite.engine.coercion import coerced
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc import function_failed
 from hoplite.engine.functions.apoc_maps import ends_of
 from hoplite.engine.functions.group_states import row_error
 from hoplite.engine.functions.registry import AGGREGATES, Aggregate
 from hoplite.engine.signatures import function_defaults, parse_function_signature
-from hoplite.errors import CypherError, type_error, unsupported
+from hoplite.errors import CypherError, unsupported
 from hoplite.lazy_dataclass import dataclass
-from hoplite.storage.property_values import java_text
+from hoplite.planner.types import Signature
 from hoplite.values.columns import Column, Int64s, from_objects
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
 from hoplite.values.floats import float_text
 from hoplite.values.order import sort_key
-from hoplite.values.render import describe
 
 _EXACT_BITS = 11
 _LARGEST = 2**63 - 1
@@ -47,15 +47,15 @@ class _Failure(Exception):
 class _ByRow:
     """One aggregating call."""
 
-    def __init__(self, name: str, defaults: tuple[Any, ...], count: int, start: Callable[[], _State]) -> None:
-        self._name = name
+    def __init__(self, signature: Signature, defaults: tuple[Any, ...], start: Callable[[], _State]) -> None:
+        self._name = signature.name
+        self._types = [argument.types for argument in signature.arguments]
         self._defaults = defaults
-        self._count = count
         self._start = start
         self._states: dict[int, _State] = {}
 
     def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
-        missing = self._count - len(columns)
+        missing = len(self._types) - len(columns)
         rest = self._defaults[len(self._defaults) - missing :] if missing else ()
         rows = zip(groups.tolist(), *(column.objects() for column in columns), strict=True)
         for index, (group, *arguments) in enumerate(rows):
@@ -63,7 +63,7 @@ class _ByRow:
             if state is None:
                 state = self._states[group] = self._start()
             try:
-                state.add(*arguments, *rest)
+                state.add(*map(coerced, arguments, self._types), *rest)
             except _Failure as failure:
                 raise row_error(index, None, function_failed(self._name, *failure.args)) from None
             except CypherError as failure:
@@ -76,28 +76,21 @@ class _ByRow:
 def _aggregate(signature: str, description: str) -> Callable[[type[Any]], type[Any]]:
     """Register a state under a signature."""
     parsed = parse_function_signature(signature, "", description)
-    defaults, count = function_defaults(signature), len(parsed.arguments)
+    defaults = function_defaults(signature)
 
     def register(state: type[Any]) -> type[Any]:
         AGGREGATES[parsed.name.lower()] = Aggregate(
             replace(parsed, aggregating=True),
-            lambda argument: _ByRow(parsed.name, defaults, count, state),
+            lambda argument: _ByRow(parsed, defaults, state),
         )
         return state
 
     return register
 
 
-def _checked_integer(value: Any) -> int:
-    if type(value) is not int:
-        raise _Failure("java.lang.ClassCastException", "an INTEGER was expected")
-    return value
-
-
-def _checked_number(value: Any) -> int | float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise type_error(f"Can't coerce `{java_text(value)}` to Number")
-    return value
+def _refuse_null(value: Any) -> None:
+    if value is None:
+        raise _Failure("java.lang.ClassCastException", "an INTEGER was expected, not null")
 
 
 # --- by order ---
@@ -139,7 +132,8 @@ class _Nth:
     seen: int = 0
 
     def add(self, value: Any, offset: Any) -> None:
-        if _checked_integer(offset) == self.seen or offset == -1:
+        _refuse_null(offset)
+        if offset == self.seen or offset == -1:
             self.value = self.value if value is None else value
         self.seen += value is not None
 
@@ -157,7 +151,8 @@ class _Slice:
     seen: int = 0
 
     def add(self, value: Any, first: Any, count: Any) -> None:
-        first, count = _checked_integer(first), _checked_integer(count)
+        _refuse_null(first)
+        _refuse_null(count)
         if value is not None:
             if self.seen >= first and (count == -1 or self.seen < first + count):
                 self.values.append(value)
@@ -179,7 +174,7 @@ class _Extremes:
     items: list[Any] = field(default_factory=list)
 
     def add(self, item: Any, value: Any, limit: Any) -> None:
-        limit = _checked_integer(limit)
+        _refuse_null(limit)
         if item is None or value is None:
             return
         if self.value is not None and type(value) is not type(self.value):
@@ -226,8 +221,7 @@ class _Product:
     def add(self, value: Any) -> None:
         if value is None:
             return
-        number = _checked_number(value)
-        self.product = number if self.product is None else self.product * number
+        self.product = value if self.product is None else self.product * value
         if isinstance(self.product, int) and not -_LARGEST - 1 <= self.product <= _LARGEST:
             raise _Failure("java.lang.ArithmeticException", "long overflow")
 
@@ -261,17 +255,16 @@ class _Histogram:
 
     def add(self, value: Any, percentiles: Any) -> None:
         if self.percentiles is None:
-            if not isinstance(percentiles, list | None):
-                raise type_error(f"Can't coerce `{describe(percentiles)}` to List<Float>")
-            self.percentiles = [float(_checked_number(percentile)) for percentile in percentiles or []]
+            if percentiles is None:
+                raise _Failure("java.lang.NullPointerException", "the percentiles are null")
+            self.percentiles = percentiles
         if value is None:
             return
-        number = _checked_number(value)
-        if isinstance(number, float):
+        if isinstance(value, float):
             raise unsupported("histograms of floats; percentileCont and percentileDisc are exact")
-        if number < 0:
+        if value < 0:
             raise _Failure("java.lang.ArrayIndexOutOfBoundsException", "Histogram recorded value cannot be negative.")
-        self.numbers.append(number)
+        self.numbers.append(value)
 
     def at(self, ordered: list[int], percentile: float) -> int | None:
         """The value at a percentile, as the upper end of its bin."""

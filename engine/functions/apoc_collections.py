@@ -11,6 +11,7 @@ from typing import Any
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc import apoc_function, function_failed
 from hoplite.engine.functions.apoc_maps import held_by
+from hoplite.engine.functions.arguments import long_of
 from hoplite.engine.functions.java_format import JAVA_CLASSES
 from hoplite.engine.functions.strings import string_of
 from hoplite.engine.memory import refuse_list
@@ -218,13 +219,16 @@ def total(values: Items) -> float | None:
 @apoc_function("apoc.coll.sumLongs(coll :: LIST<INTEGER | FLOAT>) :: INTEGER", "Returns the sum of the whole parts.")
 def total_of_integers(values: Items) -> int | None:
     """Null for null."""
-    return None if values is None else (sum(map(int, values)) + 2**63) % 2**64 - 2**63  # wraps around like Java's long
+    if values is None:
+        return None
+    total = sum(value if isinstance(value, int) else long_of(value) for value in values)
+    return (total + 2**63) % 2**64 - 2**63  # wraps around like Java's long
 
 
 @apoc_function("apoc.coll.avg(coll :: LIST<INTEGER | FLOAT>) :: FLOAT", "Returns the average of the numbers.")
 def average(values: Items) -> float | None:
     """Null for an empty list."""
-    return sum(values) / len(values) if values else None
+    return sum(map(float, values)) / len(values) if values else None
 
 
 @apoc_function(

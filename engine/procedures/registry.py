@@ -17,8 +17,9 @@ from typing import Any, TypeVar
 
 from hoplite.engine import homes
 from hoplite.engine.batch import Batch
-from hoplite.engine.coercion import coerced_elements, fits
+from hoplite.engine.coercion import coerced
 from hoplite.engine.context import Execution
+from hoplite.engine.expressions.calls import as_map
 from hoplite.engine.families import Families
 from hoplite.engine.functions.apoc import function_failed
 from hoplite.engine.functions.registry import Function
@@ -28,12 +29,10 @@ from hoplite.engine.signatures import (
     parse_signature,
     types_of,
 )
-from hoplite.errors import PROCEDURE_CALL_FAILED, TOKEN_NAME_ERROR, CypherError, type_error
+from hoplite.errors import PROCEDURE_CALL_FAILED, TOKEN_NAME_ERROR, CypherError
 from hoplite.lazy_dataclass import dataclass
-from hoplite.planner.types import ProcedureSignature, sql_name
+from hoplite.planner.types import MAP, ProcedureSignature, list_of
 from hoplite.values.order import equals
-from hoplite.values.render import describe
-from hoplite.values.value_types import wrong_value
 
 Row = tuple[Any, ...]
 ProcedureFunction = Callable[..., Iterable[Any]]
@@ -57,7 +56,7 @@ class Procedure:
     def call(self, context: Execution, arguments: Sequence[Any]) -> Iterator[Mapping[str, Any] | Batch]:
         """The rows of a call, by output name, one at a time or in batches; omitted arguments get their defaults."""
         inputs = self.signature.inputs
-        given = [coerce(value, field.type) for value, field in zip(arguments, inputs, strict=False)]
+        given = [_argument(value, field.type, context) for value, field in zip(arguments, inputs, strict=False)]
         given += [field.default for field in inputs[len(given) :]]
         names = [field.name for field in self.signature.outputs]
         try:
@@ -106,21 +105,10 @@ def cypher_procedure(
 # --- arguments and errors ---
 
 
-def coerce(value: Any, written_type: str) -> Any:
-    """The value as an argument of this type: an integer may stand for a float, null for anything."""
-    if value is None:
-        return None
+def _argument(value: Any, written_type: str, context: Execution) -> Any:
+    """The value as an argument of this type; an entity may stand for the map of its properties."""
     types = types_of(written_type)
-    names = [type.name for type in types]
-    if "Any" in names or any(fits(value, name) for name in names):
-        return coerced_elements(value, types)
-    if "Float" in names and fits(value, "Integer"):
-        return float(value)
-    wanted = " or ".join(map(str, types))
-    raise type_error(
-        f"Type mismatch: expected {wanted} but was {describe(value)}",
-        wrong_value(value, " or ".join(map(sql_name, types))),
-    )
+    return coerced(as_map(value, context) if MAP in types or list_of(MAP) in types else value, types)
 
 
 def call_failed(procedure: str, java_class: str, message: str) -> CypherError:
@@ -160,7 +148,7 @@ def table_procedure(
     parsed = parse_signature(signature, mode, description)
     inputs = [(field.name, field.type) for field in parsed.inputs]
     outputs = [field.name for field in parsed.outputs]
-    table = [({name: coerce(row.get(name), type) for name, type in inputs}, row) for row in rows]
+    table = [({name: coerced(row.get(name), types_of(type)) for name, type in inputs}, row) for row in rows]
 
     def call(context: Execution, *arguments: Any) -> Iterator[Row]:
         for wanted, row in table:

@@ -92,7 +92,7 @@ def test_functions(name: str, arguments: tuple[Any, ...], expected: Any) -> None
         ("apoc.map.get", ({"a": 1}, "b"), "Key b is not of one of the existing keys [a]"),
         ("apoc.date.parse", ("nope",), 'Unparseable date: "nope"'),
         ("apoc.text.split", ("a", "("), "Failed to invoke function `apoc.text.split`"),
-        ("apoc.coll.sum", (["a"],), "Failed to invoke function `apoc.coll.sum`"),
+        ("apoc.coll.sum", ([1, None],), "Failed to invoke function `apoc.coll.sum`"),
     ],
 )
 def test_functions_that_fail(name: str, arguments: tuple[Any, ...], message: str) -> None:
