@@ -401,6 +401,8 @@ PROCEDURES = {
     "apoc.convert.setJsonProperty": "procedures.apoc_write",
     "apoc.convert.toTree": "procedures.apoc_util",
     "apoc.create.addLabels": "procedures.apoc_write",
+    "apoc.create.clonePathToVirtual": "procedures.apoc_virtual_paths",
+    "apoc.create.clonePathsToVirtual": "procedures.apoc_virtual_paths",
     "apoc.create.node": "procedures.apoc_write",
     "apoc.create.nodes": "procedures.apoc_write",
     "apoc.create.relationship": "procedures.apoc_write",

@@ -10,7 +10,7 @@ import numpy as np
 from hoplite.errors import CypherError, type_error
 from hoplite.gql_status import because
 from hoplite.values.columns import Int64s
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualPath
 from hoplite.values.floats import float_text
 from hoplite.values.render import describe
 from hoplite.values.spatial import Point
@@ -80,7 +80,13 @@ def _storable_list(items: list[Any], ids: PublicIds | None) -> list[Any]:
     return items
 
 
-_NAMES_IN_LISTS = {dict: "MAP", NodeRef: "NODEIDREFERENCE", RelationshipRef: "RELATIONSHIPREFERENCE", PathValue: "PATH"}
+_NAMES_IN_LISTS = {
+    dict: "MAP",
+    NodeRef: "NODEIDREFERENCE",
+    RelationshipRef: "RELATIONSHIPREFERENCE",
+    PathValue: "PATH",
+    VirtualPath: "PATH",
+}
 
 
 def _not_storable(value: Any, ids: PublicIds | None, *, in_list: bool = False) -> CypherError:

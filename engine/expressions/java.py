@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hoplite.errors import CypherError, type_error
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualPath, VirtualRelationship
 from hoplite.values.render import describe
 from hoplite.values.spatial import Point
 from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
@@ -33,6 +33,7 @@ _NAMES: dict[type, tuple[str, str]] = {
     RelationshipRef: ("RelationshipReference", _VIRTUAL + "RelationshipReference"),
     VirtualNode: ("Node", _VIRTUAL + "NodeEntityWrappingNodeValue"),
     VirtualRelationship: ("Relationship", _VIRTUAL + "RelationshipEntityWrappingValue"),
+    VirtualPath: ("Path", _VIRTUAL + "PathWrappingPathValue"),
     PathValue: ("Path", _VIRTUAL + "PathReference$PathReferenceReferences"),
     type(None): ("NO_VALUE", _STORABLE + "NoValue"),
 }

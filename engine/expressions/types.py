@@ -25,13 +25,14 @@ from hoplite.values.columns import (
     Relationships,
     Strings,
 )
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualPath, VirtualRelationship
 from hoplite.values.value_types import TYPE_NAMES
 
 Test = Callable[[Any], bool]
 
 _STORABLE = (*SCALARS, bytes)
-_CLASSES = {name: kind for kind, name in TYPE_NAMES.items() if kind not in (VirtualNode, VirtualRelationship)}
+_VIRTUAL = (VirtualNode, VirtualRelationship, VirtualPath)
+_CLASSES = {name: kind for kind, name in TYPE_NAMES.items() if kind not in _VIRTUAL}
 _SAMPLES: dict[type, Any] = {
     Integers: 0,
     Floats: 0.0,
@@ -82,7 +83,7 @@ def _kind_test(type_name: TypeName) -> Test:
         case "UNION":
             tests = [type_test(alternative) for alternative in type_name.arguments]
             return lambda value: any(test(value) for test in tests)
-        case "NODE" | "RELATIONSHIP" as name:
+        case "NODE" | "RELATIONSHIP" | "PATH" as name:
             entity = _CLASSES[name]
             return lambda value: isinstance(value, entity)  # virtual ones are subclasses
         case name:

@@ -341,8 +341,8 @@ class _Gathered:
                 for end in ends_of(self._context, value):
                     nodes.setdefault(end.position, end)
             case PathValue():
-                nodes.update((position, NodeRef(position)) for position in value.nodes)
-                relationships.update((position, RelationshipRef(position)) for position in value.relationships)
+                nodes.update((node.position, node) for node in value.node_refs())
+                relationships.update((one.position, one) for one in value.relationship_refs())
             case list() | dict():
                 for item in value.values() if isinstance(value, dict) else value:
                     self._add(nodes, relationships, item)

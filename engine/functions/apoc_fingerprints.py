@@ -95,8 +95,7 @@ class _Fingerprints:
             case RelationshipRef():
                 return self.relationship(value, self.of)
             case PathValue():
-                nodes, steps = map(NodeRef, value.nodes), map(RelationshipRef, value.relationships)
-                return "".join(map(self._text, (*nodes, *steps)))
+                return "".join(map(self._text, (*value.node_refs(), *value.relationship_refs())))
             case list():
                 return "".join(map(self._text, value))
             case dict():

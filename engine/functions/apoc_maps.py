@@ -16,7 +16,7 @@ from hoplite.engine.functions.strings import string_of
 from hoplite.engine.guard import interruptible
 from hoplite.errors import CypherError
 from hoplite.storage.property_values import java_text
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualPath, VirtualRelationship
 from hoplite.values.order import equals
 from hoplite.values.spatial import Point
 from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
@@ -441,11 +441,7 @@ def _plain(context: Execution, value: Any) -> Any:
             held = held_by(context, value)
             return relationship | ({"properties": _plain(context, held)} if held else {})
         case PathValue():
-            nodes, relationships = value.nodes, value.relationships
-            parts: list[Any] = [_plain(context, NodeRef(nodes[0]))]
-            for relationship_number, node_number in zip(relationships, nodes[1:], strict=True):
-                parts += [_plain(context, RelationshipRef(relationship_number)), _plain(context, NodeRef(node_number))]
-            return parts
+            return [_plain(context, element) for element in value.elements()]
         case Point():
             axes = ("longitude", "latitude", "height") if value.is_geographic else ("x", "y", "z")
             return {"crs": value.crs} | dict(zip(axes, (*value.coordinates, None), strict=False))
@@ -469,9 +465,7 @@ def to_sorted_json_map(context: Execution, value: Any, ignore_case: bool) -> str
 def to_list(value: Any) -> list[Any] | None:
     """A path becomes its nodes and relationships, any other single value a list of one element."""
     if isinstance(value, PathValue):
-        steps = zip(value.relationships, value.nodes[1:], strict=True)
-        rest = (entity for relationship, node in steps for entity in (RelationshipRef(relationship), NodeRef(node)))
-        return [NodeRef(value.nodes[0]), *rest]
+        return [*value.elements()]
     return value if value is None or isinstance(value, list) else [value]
 
 
@@ -503,6 +497,7 @@ _TYPES: dict[type, str] = {
     RelationshipRef: "RELATIONSHIP",
     VirtualRelationship: "RELATIONSHIP",
     PathValue: "PATH",
+    VirtualPath: "PATH",
     type(None): "NULL",
 }
 

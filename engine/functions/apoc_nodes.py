@@ -14,7 +14,7 @@ from hoplite.engine.functions.apoc import apoc_function, function_failed
 from hoplite.engine.functions.apoc_maps import degree, ends_of, held_by, types_and_sides
 from hoplite.engine.functions.entities import labels, public_id, relationship_type
 from hoplite.errors import execution_failed
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship, path_of
 from hoplite.values.order import equals
 
 _virtual_numbers: Iterator[int] = itertools.count(-1_000_000, -1)
@@ -234,15 +234,15 @@ def create_path(
     """Each must begin or end where the previous one ended; nulls are skipped."""
     if start is None:
         return None
-    nodes = [start.position]
+    nodes = [start]
     steps = [relationship for relationship in relationships or () if relationship is not None]
     for relationship in steps:
-        ends = [end.position for end in ends_of(context, relationship)]
+        ends = ends_of(context, relationship)
         if nodes[-1] not in ends:
-            node, other = public_id(context, NodeRef(nodes[-1])), public_id(context, relationship)
+            node, other = public_id(context, nodes[-1]), public_id(context, relationship)
             raise execution_failed(f"Node[{node}] not connected to this relationship[{other}]")
         nodes.append(ends[1] if ends[0] == nodes[-1] else ends[0])
-    return PathValue(tuple(nodes), tuple(one.position for one in steps))
+    return path_of(nodes, steps)
 
 
 @apoc_function(
@@ -255,7 +255,7 @@ def slice_path(path: PathValue | None, offset: int, length: int) -> PathValue | 
     end = len(path.relationships)
     first = min(max(offset, 0), end)
     last = end if length == -1 else min(first + max(length, 0), end)
-    return PathValue(path.nodes[first : last + 1], path.relationships[first:last])
+    return path_of(path.node_refs()[first : last + 1], path.relationship_refs()[first:last])
 
 
 @apoc_function(
@@ -269,32 +269,25 @@ def combine_paths(context: Execution, first: PathValue | None, second: PathValue
         paths = f"{_path_text(context, first)} with {_path_text(context, second)}"
         message = f"Paths don't connect on their end and start-nodes {paths}"
         raise function_failed("apoc.path.combine", "java.lang.IllegalArgumentException", message)
-    return PathValue(first.nodes + second.nodes[1:], first.relationships + second.relationships)
+    nodes = first.node_refs() + second.node_refs()[1:]
+    return path_of(nodes, first.relationship_refs() + second.relationship_refs())
 
 
 def _path_text(context: Execution, path: PathValue) -> str:
     """`(0)-[KNOWS,5]->(1)`"""
-    graph = context.graph
-    written = f"({public_id(context, NodeRef(path.nodes[0]))})"
-    for relationship, node in zip(path.relationships, path.nodes[1:], strict=True):
-        place = np.array([relationship], np.int64)
-        name = graph.type_names[int(graph.relationship_types(place)[0])]
-        arrows = ("-", "->") if int(graph.endpoints(place)[1][0]) == node else ("<-", "-")
-        step = f"[{name},{public_id(context, RelationshipRef(relationship))}]"
-        written += f"{arrows[0]}{step}{arrows[1]}({public_id(context, NodeRef(node))})"
+    start, *nodes = path.node_refs()
+    written = f"({public_id(context, start)})"
+    for relationship, node in zip(path.relationship_refs(), nodes, strict=True):
+        arrows = ("-", "->") if ends_of(context, relationship)[1] == node else ("<-", "-")
+        step = f"[{relationship_type(context, relationship)},{public_id(context, relationship)}]"
+        written += f"{arrows[0]}{step}{arrows[1]}({public_id(context, node)})"
     return written
 
 
 @apoc_function("apoc.path.elements(path :: PATH) :: LIST<ANY>", "Returns the nodes and relationships of a path.")
 def path_elements(path: PathValue | None) -> list[Any] | None:
     """They alternate."""
-    if path is None:
-        return None
-    steps = zip(path.relationships, path.nodes[1:], strict=True)
-    return [
-        NodeRef(path.nodes[0]),
-        *(part for edge, node in steps for part in (RelationshipRef(edge), NodeRef(node))),
-    ]
+    return None if path is None else [*path.elements()]
 
 
 # --- virtual entities -------------------------------------------------------------------------------------------------

@@ -49,10 +49,7 @@ class _Writer:
             case RelationshipRef():
                 return self._relationship(value)
             case PathValue():
-                entities: list[Any] = [NodeRef(value.nodes[0])]
-                for relationship, node in zip(value.relationships, value.nodes[1:], strict=True):
-                    entities += [RelationshipRef(relationship), NodeRef(node)]
-                return self.written(entities)
+                return self.written(value.elements())
             case _:
                 return None
 

@@ -364,7 +364,7 @@ def _path(value: Any, function: str) -> PathValue:
 )
 def nodes(path: Any) -> list[NodeRef]:
     """The nodes in the order of the path."""
-    return [NodeRef(node) for node in _path(path, "nodes").nodes]
+    return _path(path, "nodes").node_refs()
 
 
 @over_columns("nodes")
@@ -388,7 +388,7 @@ def nodes_of_column(column: Column) -> Column | None:
 )
 def relationships(path: Any) -> list[RelationshipRef]:
     """The relationships in the order of the path."""
-    return [RelationshipRef(relationship) for relationship in _path(path, "relationships").relationships]
+    return _path(path, "relationships").relationship_refs()
 
 
 @over_columns("relationships")

@@ -20,7 +20,7 @@ from hoplite.errors import type_error
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.physical import Shown
 from hoplite.values.columns import Nodes, Relationships
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
 
 
 @dataclass(slots=True, eq=False)
@@ -123,6 +123,10 @@ class Delete(Step):
         match value:
             case None:
                 return
+            case VirtualNode():
+                context.counters.nodes_deleted += self.detach  # as on a server, which takes it for one of its own
+            case VirtualRelationship():
+                pass
             case NodeRef(position=node):
                 if self.detach:
                     for relationship in writer_of(context).relationships_of(node).tolist():
@@ -131,11 +135,9 @@ class Delete(Step):
                     context.counters.nodes_deleted += 1
             case RelationshipRef(position=relationship):
                 self._delete_relationship(relationship, context)
-            case PathValue(nodes=nodes, relationships=relationships):
-                for relationship in relationships:
-                    self._delete_relationship(relationship, context)
-                for node in nodes:
-                    self._delete(NodeRef(node), context)
+            case PathValue():
+                for entity in (*value.relationship_refs(), *value.node_refs()):
+                    self._delete(entity, context)
             case _:
                 raise type_error(f"Expected a Node, Relationship or Path, but got a {_class(value)}")
 

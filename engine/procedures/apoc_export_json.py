@@ -69,8 +69,8 @@ class _Writer:
             case PathValue():
                 return {
                     "length": len(value),
-                    "rels": [self.entity(RelationshipRef(step)) for step in value.relationships],
-                    "nodes": [self.entity(NodeRef(node)) for node in value.nodes],
+                    "rels": [self.entity(step) for step in value.relationship_refs()],
+                    "nodes": [self.entity(node) for node in value.node_refs()],
                 }
             case list():
                 return [self.value(item) for item in value]

@@ -29,8 +29,8 @@ class _Gathered:
             case RelationshipRef():
                 self.relationships.setdefault(value.position, value)
             case PathValue():
-                self.add([NodeRef(node) for node in value.nodes])
-                self.add([RelationshipRef(relationship) for relationship in value.relationships])
+                self.add(value.node_refs())
+                self.add(value.relationship_refs())
             case list() | tuple():
                 for item in value:
                     self.add(item)

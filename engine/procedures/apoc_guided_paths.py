@@ -167,6 +167,6 @@ def sort_by_distance(context: Execution, paths: list[PathValue] | None) -> Itera
     measured = []
     for path in paths:
         context.check_time()
-        places = [_coordinates(context, NodeRef(node)) for node in path.nodes]
+        places = [_coordinates(context, node) for node in path.node_refs()]
         measured.append((path, sum((_kilometres(*ends) for ends in pairwise(places)), 0.0)))
     yield from sorted(measured, key=lambda row: row[1])

@@ -105,8 +105,8 @@ class _Part:
                     self._node(node)
                 self._relationship(value)
             case PathValue():
-                self.add([NodeRef(position) for position in value.nodes])
-                self.add([RelationshipRef(position) for position in value.relationships])
+                self.add(value.node_refs())
+                self.add(value.relationship_refs())
             case list() | dict():
                 for item in value.values() if isinstance(value, dict) else value:
                     self.add(item)

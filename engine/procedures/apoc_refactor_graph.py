@@ -122,9 +122,8 @@ def clone_subgraph(context: Execution, nodes: Any, relationships: Any, config: d
 def clone_paths(context: Execution, paths: list[PathValue | None] | None, config: dict[str, Any]) -> Iterator[Row]:
     """A row for each copied node."""
     walked = [path for path in paths or () if path is not None]
-    nodes = [NodeRef(node) for node in dict.fromkeys(node for path in walked for node in path.nodes)]
-    steps = dict.fromkeys(step for path in walked for step in path.relationships)
-    relationships = [RelationshipRef(step) for step in steps]
+    nodes = dict.fromkeys(node for path in walked for node in path.node_refs())
+    relationships = dict.fromkeys(step for path in walked for step in path.relationship_refs())
     return _clone(context, "apoc.refactor.cloneSubgraphFromPaths", [*nodes], [*relationships], config)
 
 

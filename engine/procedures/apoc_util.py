@@ -14,7 +14,7 @@ from hoplite.engine.functions.apoc_text import soundex
 from hoplite.engine.functions.entities import element_id, labels, public_id, relationship_type
 from hoplite.engine.functions.java_format import FormatError, java_format
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
+from hoplite.values.entities import NodeRef, PathValue
 from hoplite.values.order import equals
 
 Items = list[Any] | None
@@ -152,18 +152,18 @@ def pairs_with_offset(context: Execution, values: Items, offset: int) -> Iterato
 )
 def to_tree(context: Execution, paths: list[PathValue] | None, lower_case: bool, config: Any) -> Iterator[Row]:
     """A map for each first node; a relationship type is a key, and its value the maps of the next nodes."""
-    maps: dict[int, dict[str, Any]] = {}
+    maps: dict[NodeRef, dict[str, Any]] = {}
     given = list(paths or ())
     if (config or {}).get("sortPaths", True):
         given.sort(key=len, reverse=True)
     for path in given:
-        for place, edge in enumerate(path.relationships):
-            parent = maps.setdefault(path.nodes[place], _tree_node(context, path.nodes[place]))
-            relationship, child = RelationshipRef(edge), path.nodes[place + 1]
+        nodes = path.node_refs()
+        for node, relationship, child in zip(nodes[:-1], path.relationship_refs(), nodes[1:], strict=True):
+            parent = maps.setdefault(node, _tree_node(context, node))
             name = relationship_type(context, relationship) or ""
             key = name.lower() if lower_case else name
             children = parent.setdefault(key, [])
-            number = public_id(context, NodeRef(child))
+            number = public_id(context, child)
             if all(one["_id"] != number for one in children):
                 held = {f"{key}.{name}": value for name, value in held_by(context, relationship).items()}
                 maps[child] = {
@@ -173,16 +173,15 @@ def to_tree(context: Execution, paths: list[PathValue] | None, lower_case: bool,
                     f"{key}._elementId": element_id(context, relationship),
                 }
                 children.append(maps[child])
-    roots = dict.fromkeys(path.nodes[0] for path in paths or ())
+    roots = dict.fromkeys(path.node_refs()[0] for path in paths or ())
     if not roots:
         yield ({},)
     yield from ((maps.get(node) or _tree_node(context, node),) for node in roots)
 
 
-def _tree_node(context: Execution, node: int) -> dict[str, Any]:
-    entity = NodeRef(node)
-    identity = {"_type": ":".join(labels(context, entity)), "_id": public_id(context, entity)}
-    return {**held_by(context, entity), **identity, "_elementId": element_id(context, entity)}
+def _tree_node(context: Execution, node: NodeRef) -> dict[str, Any]:
+    identity = {"_type": ":".join(labels(context, node)), "_id": public_id(context, node)}
+    return {**held_by(context, node), **identity, "_elementId": element_id(context, node)}
 
 
 # --- sounds ---------------------------------------------------------------------------------------------------------

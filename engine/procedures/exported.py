@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,8 +54,8 @@ class Part:
             case RelationshipRef():
                 self.relationships[value] = None
             case PathValue():
-                self.add(context, [NodeRef(node) for node in value.nodes])
-                self.add(context, [RelationshipRef(step) for step in value.relationships])
+                self.add(context, value.node_refs())
+                self.add(context, value.relationship_refs())
             case list():
                 for item in value:
                     self.add(context, item)
@@ -182,20 +182,12 @@ def _in_table(context: Execution, value: Any) -> Any:
                 "properties": plain_properties(context, value),
             }
         case PathValue():
-            return _in_table(context, list(walked(value)))
+            return _in_table(context, value.elements())
         case list():
             return [_in_table(context, item) for item in value]
         case dict():
             return {key: _in_table(context, item) for key, item in value.items()}
     return plain(value)
-
-
-def walked(path: PathValue) -> Iterator[NodeRef | RelationshipRef]:
-    """Nodes and relationships, alternating."""
-    yield NodeRef(path.nodes[0])
-    for step, node in zip(path.relationships, path.nodes[1:], strict=True):
-        yield RelationshipRef(step)
-        yield NodeRef(node)
 
 
 # --- reports --------------------------------------------------------------------------------------------------------

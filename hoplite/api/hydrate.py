@@ -28,7 +28,7 @@ from hoplite.values.columns import (
     Strings,
 )
 from hoplite.values.driver import to_driver
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualPath, VirtualRelationship
 
 if TYPE_CHECKING:
     from neo4j import graph as driver_graph
@@ -178,6 +178,9 @@ class Hydrator:
                 if relationship not in self._relationships:
                     self._make_relationships(np.array([relationship], np.int64))
                 return self._relationships[relationship]
+            case VirtualPath():
+                start, steps = value.node_refs()[0], value.relationship_refs()
+                return _driver().Path(self.value(start), *map(self.value, steps))
             case PathValue(nodes=nodes, relationships=relationships):
                 new = [r for r in relationships if r not in self._relationships]
                 if new:
@@ -214,6 +217,9 @@ class Hydrator:
 
         def visit(value: Any) -> None:
             match value:
+                case VirtualPath():
+                    for element in value.elements():
+                        visit(element)
                 case PathValue():
                     nodes.update(value.nodes)
                     relationships.update(value.relationships)

@@ -73,30 +73,46 @@ class PackedValues(Hydrator):
                 return packed(value)
 
     def _path(self, path: PathValue) -> bytes:
-        nodes = {position: number for number, position in enumerate(dict.fromkeys(path.nodes))}
-        relationships = {position: number for number, position in enumerate(dict.fromkeys(path.relationships), 1)}
-        self._make_nodes(np.array(list(nodes), np.int64))
-        self._make_relationships(np.array(list(relationships), np.int64))
+        nodes = {node: number for number, node in enumerate(dict.fromkeys(path.node_refs()))}
+        relationships = {one: number for number, one in enumerate(dict.fromkeys(path.relationship_refs()), 1)}
+        self._make_nodes(np.array([node.position for node in nodes], np.int64))
+        self._make_relationships(np.array([one.position for one in relationships], np.int64))
+        walked = path.node_refs()
         steps = []
-        for start, relationship, end in zip(path.nodes[:-1], path.relationships, path.nodes[1:], strict=True):
+        for start, relationship, end in zip(walked[:-1], path.relationship_refs(), walked[1:], strict=True):
             number = relationships[relationship]
-            forward = self._relationships[relationship][2] == start
-            steps += [number if forward else -number, nodes[end]]
+            steps += [number if self._starts_at(relationship, start) else -number, nodes[end]]
         return b"".join(
             [
                 structure_header(_PATH, 3),
                 list_header(len(nodes)),
-                *(self._nodes[position] for position in nodes),
+                *map(self._entity, nodes),
                 list_header(len(relationships)),
-                *(self._relationships[position][0] for position in relationships),
+                *map(self._unbound, relationships),
                 packed(steps),
             ]
         )
 
-    def _packed_virtual(self, virtual: VirtualRelationship) -> bytes:
+    def _starts_at(self, relationship: RelationshipRef, node: NodeRef) -> bool:
+        if isinstance(relationship, VirtualRelationship):
+            return relationship.start == node
+        return bool(self._relationships[relationship.position][2] == node.position)
+
+    def _unbound(self, relationship: RelationshipRef) -> bytes:
+        """A relationship in a path, without its ends."""
+        if isinstance(relationship, VirtualRelationship):
+            number, _, rest = self._parts(relationship)
+            return structure_header(_UNBOUND, 4) + number + rest
+        return self._relationships[relationship.position][0]  # type: ignore[no-any-return]
+
+    def _parts(self, virtual: VirtualRelationship) -> tuple[bytes, list[tuple[bytes, bytes]], bytes]:
+        """The number of a virtual relationship, its ends, and everything else."""
         ends = [self._identity(virtual.start), self._identity(virtual.end)]
         number, element_id = packed_integer(virtual.position), packed_text(str(virtual.position))
-        rest = packed_text(virtual.type) + packed(dict(virtual.properties), self._entity) + element_id
+        return number, ends, packed_text(virtual.type) + packed(dict(virtual.properties), self._entity) + element_id
+
+    def _packed_virtual(self, virtual: VirtualRelationship) -> bytes:
+        number, ends, rest = self._parts(virtual)
         return b"".join(
             [structure_header(_RELATIONSHIP, 8), number, ends[0][0], ends[1][0], rest, ends[0][1], ends[1][1]]
         )

@@ -6,7 +6,7 @@ references are equal when they point at the same entity.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -61,3 +61,43 @@ class PathValue:
 
     def __bool__(self) -> bool:
         return True  # a path of length zero is still a path
+
+    def node_refs(self) -> list[NodeRef]:
+        """Its nodes."""
+        return [NodeRef(position) for position in self.nodes]
+
+    def relationship_refs(self) -> list[RelationshipRef]:
+        """Its relationships."""
+        return [RelationshipRef(position) for position in self.relationships]
+
+    def elements(self) -> list[NodeRef | RelationshipRef]:
+        """Its nodes and relationships, alternating."""
+        nodes = self.node_refs()
+        found: list[NodeRef | RelationshipRef] = [nodes[0]]
+        for relationship, node in zip(self.relationship_refs(), nodes[1:], strict=True):
+            found += (relationship, node)
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VirtualPath(PathValue):
+    """A path through nodes or relationships that are not in the graph, all of which it holds."""
+
+    held_nodes: tuple[NodeRef, ...] = ()
+    held_relationships: tuple[RelationshipRef, ...] = ()
+
+    def node_refs(self) -> list[NodeRef]:
+        """Its nodes."""
+        return list(self.held_nodes)
+
+    def relationship_refs(self) -> list[RelationshipRef]:
+        """Its relationships."""
+        return list(self.held_relationships)
+
+
+def path_of(nodes: Sequence[NodeRef], relationships: Sequence[RelationshipRef]) -> PathValue:
+    """The path through these nodes, along these relationships."""
+    places = tuple(node.position for node in nodes), tuple(relationship.position for relationship in relationships)
+    if any(isinstance(entity, VirtualNode | VirtualRelationship) for entity in (*nodes, *relationships)):
+        return VirtualPath(*places, tuple(nodes), tuple(relationships))
+    return PathValue(*places)

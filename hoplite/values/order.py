@@ -22,7 +22,7 @@ from typing import Any
 
 from hoplite.values.calendar import NANOS_PER_SECOND
 from hoplite.values.duration_make import average_seconds
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualPath, VirtualRelationship
 from hoplite.values.spatial import Point
 from hoplite.values.temporal import (
     MAX_INTEGER,
@@ -191,6 +191,7 @@ _COMPARABLE: dict[type, Callable[[Any], Any]] = {
     RelationshipRef: lambda relationship: relationship.position,
     VirtualRelationship: lambda relationship: relationship.position,
     PathValue: lambda path: (path.nodes[0], path.relationships, path.nodes),
+    VirtualPath: lambda path: (path.nodes[0], path.relationships, path.nodes),
 }
 
 
@@ -269,6 +270,7 @@ _SORT_KEYS: dict[type, Callable[[Any], SortKey]] = {
     RelationshipRef: lambda relationship: (_RELATIONSHIP, relationship.position),
     VirtualRelationship: lambda relationship: (_RELATIONSHIP, relationship.position),
     PathValue: _path_key,
+    VirtualPath: _path_key,
     Point: lambda point: (_POINT, point.srid, point.coordinates),
     DateTime: _date_time_key,
     LocalDateTime: lambda moment: (_LOCAL_DATE_TIME, moment.epoch_day, moment.nanosecond_of_day),
@@ -282,7 +284,7 @@ _SORT_KEYS: dict[type, Callable[[Any], SortKey]] = {
 # --- DISTINCT -----------------------------------------------------------------------------------
 
 _PLAIN = {int, str, type(None), Date, LocalTime, Time, LocalDateTime, DateTime, Duration, Point}
-_PLAIN |= {NodeRef, RelationshipRef, PathValue, VirtualNode, VirtualRelationship}
+_PLAIN |= {NodeRef, RelationshipRef, PathValue, VirtualNode, VirtualRelationship, VirtualPath}
 
 
 def group_key(value: Any) -> Hashable:

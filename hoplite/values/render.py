@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualPath, VirtualRelationship
 from hoplite.values.floats import float_description, float_text
 from hoplite.values.spatial import Point
 from hoplite.values.temporal import (
@@ -51,6 +51,7 @@ _CLASSES: dict[type, str] = {
     dict: "MapWrappingMapValue",
     list: "ArrayListValue",
     PathValue: "PathReference",
+    VirtualPath: "PathWrappingPathValue",
     bytes: "ByteArray",
     type(None): "NoValue",
 }

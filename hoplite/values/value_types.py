@@ -13,7 +13,7 @@ from typing import Any
 
 from hoplite.gql_status import GqlStatus, because
 from hoplite.lazy_dataclass import dataclass
-from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualPath, VirtualRelationship
 from hoplite.values.floats import float_text
 from hoplite.values.render import describe
 from hoplite.values.spatial import GEOGRAPHIC, Point
@@ -43,6 +43,7 @@ TYPE_NAMES: dict[type, str] = {
     VirtualRelationship: "RELATIONSHIP",
     dict: "MAP",
     PathValue: "PATH",
+    VirtualPath: "PATH",
 }
 
 

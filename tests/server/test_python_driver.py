@@ -102,6 +102,17 @@ def test_virtual_entities(driver: Driver) -> None:
     assert dict(record["node"]) == {"x": 1} and record["rel"].type == "R" and dict(record["rel"]) == {"y": 2}
 
 
+def test_virtual_paths(driver: Driver) -> None:
+    driver.execute_query("CREATE (:VP {name: 'a'})-[:K {w: 1}]->(:VP {name: 'b'})<-[:L]-(:VP {name: 'c'})")
+    query = "MATCH p = (:VP {name: 'a'})--()--() CALL apoc.create.clonePathToVirtual(p) YIELD path RETURN path, p"
+    (record,) = driver.execute_query(query).records
+    for path in (record["path"], record["p"]):
+        assert [node["name"] for node in path.nodes] == ["a", "b", "c"]
+        assert [(one.type, dict(one)) for one in path.relationships] == [("K", {"w": 1}), ("L", {})]
+        assert path.relationships[1].start_node == path.nodes[2]
+    assert record["path"].nodes[0].element_id.startswith("-")
+
+
 def test_transactions(driver: Driver) -> None:
     def count() -> int:
         found: int = driver.execute_query("MATCH (n:T) RETURN count(n) AS n").records[0]["n"]
