@@ -1,4 +1,4 @@
-"""apoc.util.*, apoc.coll.* and apoc.convert.* as procedures: checks, and lists and paths as rows."""
+"""apoc.util.* and apoc.coll.* as procedures: checks, and lists as rows."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from typing import Any
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc import apoc_function, function_failed
 from hoplite.engine.functions.apoc_collections import pair_with_offset
-from hoplite.engine.functions.apoc_maps import held_by
 from hoplite.engine.functions.apoc_text import soundex
-from hoplite.engine.functions.entities import element_id, labels, public_id, relationship_type
 from hoplite.engine.functions.java_format import FormatError, java_format
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure
-from hoplite.values.entities import NodeRef, PathValue
 from hoplite.values.order import equals
 
 Items = list[Any] | None
@@ -132,56 +129,6 @@ def partition(context: Execution, values: Items, size: int) -> Iterator[Row]:
 def pairs_with_offset(context: Execution, values: Items, offset: int) -> Iterator[Row]:
     """A row for each."""
     yield from ((pair,) for pair in pair_with_offset(values, offset) or ())
-
-
-# --- paths as trees -------------------------------------------------------------------------------------------------
-
-
-@cypher_procedure(
-    "apoc.paths.toJsonTree(paths :: LIST<PATH>, lowerCaseRels = true :: BOOLEAN, config = {} :: MAP) :: (value :: MAP)",
-    mode="DEFAULT",
-    description="Returns paths from one node as nested maps.",
-    works_on_system=False,
-)
-@cypher_procedure(
-    "apoc.convert.toTree(paths :: LIST<PATH>, lowerCaseRels = true :: BOOLEAN, config = {} :: MAP) :: (value :: MAP)",
-    mode="DEFAULT",
-    description="Returns paths from one node as nested maps.",
-    works_on_system=False,
-    deprecated_by="apoc.paths.toJsonTree",
-)
-def to_tree(context: Execution, paths: list[PathValue] | None, lower_case: bool, config: Any) -> Iterator[Row]:
-    """A map for each first node; a relationship type is a key, and its value the maps of the next nodes."""
-    maps: dict[NodeRef, dict[str, Any]] = {}
-    given = list(paths or ())
-    if (config or {}).get("sortPaths", True):
-        given.sort(key=len, reverse=True)
-    for path in given:
-        nodes = path.node_refs()
-        for node, relationship, child in zip(nodes[:-1], path.relationship_refs(), nodes[1:], strict=True):
-            parent = maps.setdefault(node, _tree_node(context, node))
-            name = relationship_type(context, relationship) or ""
-            key = name.lower() if lower_case else name
-            children = parent.setdefault(key, [])
-            number = public_id(context, child)
-            if all(one["_id"] != number for one in children):
-                held = {f"{key}.{name}": value for name, value in held_by(context, relationship).items()}
-                maps[child] = {
-                    **_tree_node(context, child),
-                    **held,
-                    f"{key}._id": public_id(context, relationship),
-                    f"{key}._elementId": element_id(context, relationship),
-                }
-                children.append(maps[child])
-    roots = dict.fromkeys(path.node_refs()[0] for path in paths or ())
-    if not roots:
-        yield ({},)
-    yield from ((maps.get(node) or _tree_node(context, node),) for node in roots)
-
-
-def _tree_node(context: Execution, node: NodeRef) -> dict[str, Any]:
-    identity = {"_type": ":".join(labels(context, node)), "_id": public_id(context, node)}
-    return {**held_by(context, node), **identity, "_elementId": element_id(context, node)}
 
 
 # --- sounds ---------------------------------------------------------------------------------------------------------
