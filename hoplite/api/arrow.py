@@ -31,8 +31,10 @@ def to_table(names: tuple[str, ...], batches: list[Batch], hydrating: Callable[[
     if not batches:
         return pa.table({name: pa.array([], pa.null()) for name in names})
     batch = batches[0] if len(batches) == 1 else concatenate_batches([b.only(names) for b in batches])
-    columns = batch.columns
-    return pa.Table.from_arrays([to_array(name, columns[name], hydrating) for name in names], list(names))
+    arrays = []
+    for name in names:  # short tables are made often, and a comprehension is a call
+        arrays.append(to_array(name, batch.columns[name], hydrating))
+    return pa.Table.from_arrays(arrays, list(names))
 
 
 def rows_to_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pa.Table:
@@ -42,9 +44,10 @@ def rows_to_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pa.Tab
 
 def to_array(name: str, column: Column, hydrating: Callable[[], Hydrator]) -> pa.Array[Any]:
     """One column; its name is used in errors."""
+    if type(column) is Integers and column.nulls is None and column.values.flags.c_contiguous:
+        held = pa.py_buffer(column.values)  # type: ignore[arg-type]  # without looking at what they are
+        return pa.Array.from_buffers(_INT64, len(column.values), [None, held])
     match column:
-        case Integers(values=values, nulls=None) if values.flags.c_contiguous:  # without looking at what they are
-            return pa.Array.from_buffers(_INT64, len(values), [None, pa.py_buffer(values)])  # type: ignore[arg-type]
         case Integers(values=values, nulls=nulls) | Floats(values=values, nulls=nulls):
             return pa.array(values, mask=nulls)
         case Booleans(values=flags, nulls=nulls):
