@@ -177,6 +177,8 @@ class _Extremes:
         _refuse_null(limit)
         if item is None or value is None:
             return
+        if isinstance(value, list | dict | NodeRef | RelationshipRef | PathValue):
+            raise _Failure("java.lang.ClassCastException", "lists, maps and entities have no order")
         if self.value is not None and type(value) is not type(self.value):
             raise _Failure("java.lang.ClassCastException", "values of different types cannot be compared")
         known, found = sort_key(self.value), sort_key(value)
@@ -226,7 +228,9 @@ class _Product:
             raise _Failure("java.lang.ArithmeticException", "long overflow")
 
     def result(self) -> Any:
-        return 0.0 if self.product is None else self.product
+        if self.product is None:
+            return 0.0
+        return 1.0 if self.product == 1 else self.product  # a product of 1 is a float, whatever the factors are
 
 
 @_aggregate("apoc.agg.median(value :: ANY) :: ANY", "Returns the median of all values that are numbers.")

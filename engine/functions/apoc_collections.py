@@ -16,10 +16,10 @@ from hoplite.engine.functions.java_format import JAVA_CLASSES
 from hoplite.engine.functions.strings import string_of
 from hoplite.engine.memory import refuse_list
 from hoplite.errors import CypherError
+from hoplite.storage.property_values import java_text
 from hoplite.values.entities import NodeRef, RelationshipRef
 from hoplite.values.map_order import capacity_for, set_order
 from hoplite.values.order import group_key, sort_key
-from hoplite.values.render import describe
 
 Items = list[Any] | None
 
@@ -254,7 +254,11 @@ def deviation(values: Items, corrected: bool) -> int | float | None:
 def running_total(values: Items) -> Items:
     """`[1, 2, 3]` becomes `[1, 3, 6]`; null for an empty list."""
     refuse_list(len(values or ()))
-    return list(itertools.accumulate(values)) if values else None
+    if not values:
+        return None
+    totals = itertools.accumulate(map(float, values))
+    # Sums are floats, and a whole one is shown as an integer.
+    return [long_of(total) if total.is_integer() else total for total in totals]
 
 
 @apoc_function("apoc.coll.max(values :: LIST<ANY>) :: ANY", "Returns the largest element.")
@@ -326,7 +330,9 @@ def flatten(values: Items, recursive: bool) -> Items:
 )
 def pairs(values: Items) -> Items:
     """`[1, 2]` becomes `[[1, 2], [2, null]]`."""
-    return None if values is None else [list(pair) for pair in itertools.pairwise([*values, None])]
+    if values is None:
+        return None
+    return [list(pair) for pair in itertools.pairwise([*values, None])] if len(values) > 1 else []
 
 
 @apoc_function("apoc.coll.pairsMin(list :: LIST<ANY>) :: LIST<ANY>", "Returns each element but the last with the next.")
@@ -378,7 +384,10 @@ def combinations(values: Items, least: int, most: int) -> list[Any]:
 )
 def drop_duplicate_neighbors(values: Items) -> Items:
     """`[1, 1, 2, 1]` becomes `[1, 2, 1]`."""
-    return None if values is None else [next(group) for _, group in itertools.groupby(values, key=group_key)]
+    if values is None:
+        return None
+    kept = [next(group) for _, group in itertools.groupby(values, key=group_key)]
+    return kept[1:] if kept and kept[0] is None else kept  # APOC begins by comparing with null
 
 
 @apoc_function(
@@ -387,16 +396,16 @@ def drop_duplicate_neighbors(values: Items) -> Items:
 )
 def insert(values: Items, index: int, value: Any) -> Items:
     """An index outside the list changes nothing."""
-    return insert_all(values, index, [value])
+    return insert_all(values, index, None if value is None else [value])
 
 
 @apoc_function(
     "apoc.coll.insertAll(coll :: LIST<ANY>, index :: INTEGER, values :: LIST<ANY>) :: LIST<ANY>",
     "Returns the list with values inserted at an index.",
 )
-def insert_all(values: Items, index: int, new: list[Any]) -> Items:
-    """An index outside the list changes nothing."""
-    if values is None or not 0 <= index <= len(values):
+def insert_all(values: Items, index: int, new: Items) -> Items:
+    """An index outside the list changes nothing, and neither does null."""
+    if values is None or new is None or not 0 <= index <= len(values):
         return values
     return [*values[:index], *new, *values[index:]]
 
@@ -527,14 +536,16 @@ def contains_all_sorted(values: Items, wanted: Items) -> bool:
 @apoc_function(
     "apoc.coll.frequenciesAsMap(coll :: LIST<ANY>) :: MAP",
     "Returns how often each element occurs, as a map keyed by its text.",
+    needs_context=True,
 )
-def frequencies_as_map(values: Items) -> dict[str, int]:
+def frequencies_as_map(context: Execution, values: Items) -> dict[str, int]:
     """`{1: 2}` for `[1, 1]`."""
-    return {_text(value): count for value, count in _counts(values)}
+    return {_text(value, context): count for value, count in _counts(values)}
 
 
-def _text(value: Any) -> str:
-    return describe(value) if value is None or isinstance(value, list | dict) else str(string_of(value))
+def _text(value: Any, context: Execution) -> str:
+    text = None if isinstance(value, list | dict) else string_of(value)
+    return java_text(value, context.graph) if text is None else text
 
 
 @apoc_function(

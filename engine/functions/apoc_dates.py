@@ -406,9 +406,9 @@ def system_timezone() -> str:
 @apoc_function(
     "apoc.date.toISO8601(time :: INTEGER, unit = ms :: STRING) :: STRING", "Formats a point in time in ISO 8601."
 )
-def to_iso(value: int | None, unit: str) -> str | None:
+def to_iso(value: int | None, unit: str | None) -> str | None:
     """`apoc.date.toISO8601(0)` is `'1970-01-01T00:00:00.000Z'`."""
-    return format_date(value, unit, "yyyy-MM-dd'T'HH:mm:ss.SSSXXX", "")
+    return format_date(value, "ms" if unit is None else unit, "yyyy-MM-dd'T'HH:mm:ss.SSSXXX", "")
 
 
 @apoc_function(

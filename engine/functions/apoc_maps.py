@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ from hoplite.engine.functions.entities import labels, properties_of, public_id, 
 from hoplite.engine.functions.java_format import java_text as object_text
 from hoplite.engine.functions.strings import string_of
 from hoplite.engine.guard import interruptible
-from hoplite.errors import CypherError
+from hoplite.errors import CypherError, execution_failed
 from hoplite.storage.property_values import java_text
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualPath, VirtualRelationship
+from hoplite.values.floats import float_text
 from hoplite.values.order import equals
 from hoplite.values.spatial import Point
 from hoplite.values.temporal import Date, DateTime, Duration, LocalDateTime, LocalTime, Time
@@ -64,6 +66,8 @@ def _parallel(function: str, keys: list[str] | None, values: list[Any] | None) -
     if keys is None or values is None or len(keys) != len(values):
         what = "keys and values lists have to be not null and of same size"
         raise function_failed(function, "java.lang.RuntimeException", what)
+    if None in keys:
+        raise execution_failed("payload cannot be null")
     return dict(zip(keys, values, strict=True))
 
 
@@ -417,6 +421,8 @@ def _dumped(value: Any) -> str:
 def _plain(context: Execution, value: Any) -> Any:
     """A value in terms of JSON's types."""
     match value:
+        case float() if not isfinite(value):
+            return float_text(value)
         case None | bool() | int() | float() | str():
             return value
         case list():
@@ -456,6 +462,9 @@ def _plain(context: Execution, value: Any) -> Any:
 )
 def to_sorted_json_map(context: Execution, value: Any, ignore_case: bool) -> str:
     """Keys are sorted ignoring case, unless told otherwise."""
+    if not isinstance(value, dict | NodeRef):
+        message = "input value must be a Node or a map"
+        raise function_failed("apoc.convert.toSortedJsonMap", "java.lang.IllegalArgumentException", message)
     found = any_properties(context, value, None) or {}
     ordered = sorted(found, key=lambda key: key.lower() if ignore_case else key)
     return _as_json(context, {key: found[key] for key in ordered})

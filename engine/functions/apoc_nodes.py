@@ -13,6 +13,7 @@ from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc import apoc_function, function_failed
 from hoplite.engine.functions.apoc_maps import degree, ends_of, held_by, types_and_sides
 from hoplite.engine.functions.entities import labels, public_id, relationship_type
+from hoplite.engine.functions.given_entities import nodes_of
 from hoplite.errors import execution_failed
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship, path_of
 from hoplite.values.order import equals
@@ -78,12 +79,11 @@ def relationship_types_of_nodes(context: Execution, nodes: Any, text: str | None
     """A map for each, with the node and its types."""
     if nodes is None:
         return None
-    given = nodes if isinstance(nodes, list) else [nodes]
-    return [{"node": node, "types": _types_of(context, node, text)} for node in given if isinstance(node, NodeRef)]
+    return [{"node": node, "types": _types_of(context, node, text)} for node in nodes_of(context, nodes)]
 
 
 def _existing(context: Execution, node: NodeRef, text: str | None) -> dict[str, bool]:
-    parts = [part.strip() for part in (text or "").split("|") if part.strip()]
+    parts = [part for part in (text or "").split("|") if part.strip()]
     return {part: bool(degree(context, node, part)) for part in parts}
 
 
@@ -106,8 +106,7 @@ def relationships_exist_of_nodes(context: Execution, nodes: Any, text: str | Non
     """A map for each, with the node and what exists."""
     if nodes is None:
         return None
-    given = [node for node in (nodes if isinstance(nodes, list) else [nodes]) if isinstance(node, NodeRef)]
-    exist = [(node, _existing(context, node, text)) for node in given]
+    exist = [(node, _existing(context, node, text)) for node in nodes_of(context, nodes)]
     return [{"node": node, "exists": exists} for node, exists in exist if exists]
 
 

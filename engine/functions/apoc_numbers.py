@@ -129,8 +129,10 @@ def _exact(function: str, text: str) -> Decimal:
 
 def _rounded(function: str, value: Decimal, digits: int | None, mode: str | None) -> Decimal:
     """Round to a number of significant digits; 0 keeps all of them."""
-    if not digits:
+    if not digits or digits < 0:
         return value
+    if digits >= 2**31:
+        raise function_failed(function, "java.lang.IllegalArgumentException", "Digits < 0")
     if (mode or "HALF_UP") not in _MODES:
         raise function_failed(function, "java.lang.IllegalArgumentException", f"No rounding mode {mode}")
     return decimal.Context(prec=digits, rounding=_MODES[mode or "HALF_UP"]).plus(value)
@@ -141,6 +143,7 @@ def _plain(value: Decimal) -> str:
 
 
 _WIDE = decimal.Context(prec=2_000)
+_MOST_DIGITS = 5_000
 
 
 @apoc_function(
@@ -198,8 +201,16 @@ _EXACT_TEXT = "string :: STRING, precision = 0 :: INTEGER, roundingMode = HALF_U
     "Converts a large number, given as a string, to an integer.",
 )
 def exact_to_integer(text: str | None, digits: int | None, mode: str | None) -> int | None:
-    """Null for null and for an empty string. Precision and rounding mode make no difference."""
-    return None if not text else int(_exact("apoc.number.exact.toInteger", text))
+    """Null for null and for an empty string; precision and rounding mode make no difference. What is too large loses
+    its upper bits."""
+    if not text:
+        return None
+    name = "apoc.number.exact.toInteger"
+    value = _exact(name, text)
+    _rounded(name, value, digits, mode)
+    if value.adjusted() > _MOST_DIGITS:
+        return 0  # a multiple of 2 ** 64
+    return (int(value) + 2**63) % 2**64 - 2**63
 
 
 @apoc_function(

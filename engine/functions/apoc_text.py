@@ -115,6 +115,7 @@ def repeat(item: Text, count: int) -> Text:
     """`repeat('ab', 2)` is `'abab'`."""
     if item is None:
         return None
+    count = (count + 2**31) % 2**32 - 2**31 if count < 0 else count  # cut to 32 bits
     if count < 0 and item:
         raise function_failed("apoc.text.repeat", "java.lang.NegativeArraySizeException", str(len(item) * count))
     refuse_text(len(item) * count)
@@ -243,9 +244,9 @@ _of_two_texts(
     "apoc.text.sorensenDiceSimilarity(text1 :: STRING, text2 :: STRING, languageTag = en :: STRING) :: FLOAT",
     "Returns the Sørensen-Dice coefficient of the pairs of letters.",
 )
-def sorensen_dice(first: Text, second: Text, language: str) -> float | None:
+def sorensen_dice(first: Text, second: Text, language: Text) -> float | None:
     """Null for null."""
-    return None if first is None or second is None else _sorensen_dice(first, second)
+    return None if first is None or second is None or language is None else _sorensen_dice(first, second)
 
 
 # --- codes ---

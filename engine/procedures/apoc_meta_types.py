@@ -151,6 +151,26 @@ def _observed(columns: Mapping[str, Column], keys: Sequence[str]) -> Iterator[tu
     needs_context=True,
 )
 def count_nodes(context: Execution, labels: list[str] | None, config: Config) -> int:
-    """A node with several counts for each; without labels, all are counted."""
+    """A node with several counts for each; without labels, all are counted. With types, each counts once that has one.
+
+    A label that does not exist stands for all nodes, as it does in Neo4j's count store.
+    """
     graph = context.graph
-    return sum(graph.label_count(label) for label in labels or graph.labels_in_use())
+    names = [label.strip() for label in labels if label is not None] if labels else graph.labels_in_use()
+    types = (config or {}).get("includeRels") or (config or {}).get("rels")
+    if types:
+        members = [graph.nodes_with_label(name) for name in names]
+        found = np.unique(np.concatenate([*members, np.empty(0, np.int64)]))
+        return sum(any(_has(context, node, type) for type in types) for node in found.tolist())
+    return sum(graph.label_count(label) if graph.known_label(label) else graph.node_count for label in names)
+
+
+def _has(context: Execution, node: int, written: str) -> bool:
+    """Whether a node has a relationship of a type, written with its direction behind it: `R>`, `R<` or `R`."""
+    outgoing, incoming = written[-1] != "<", written[-1] != ">"
+    code = context.graph.type_code(written if outgoing and incoming else written[:-1])
+    if code is None:
+        return False
+    position = np.array([node], np.int64)
+    sides = [True] * outgoing + [False] * incoming
+    return any(context.graph.degree(position, side, (code,))[0] for side in sides)

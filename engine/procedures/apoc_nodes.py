@@ -9,60 +9,16 @@ from typing import Any
 import numpy as np
 
 from hoplite.engine.context import Execution
-from hoplite.engine.procedures.registry import Row, cypher_procedure, illegal_argument
+from hoplite.engine.functions.given_entities import nodes_of, relationships_of
+from hoplite.engine.procedures.registry import Row, cypher_procedure
 from hoplite.storage.transaction import Transaction
-from hoplite.values.entities import NodeRef, RelationshipRef
+from hoplite.values.entities import NodeRef
 
 
 def writer_of(context: Execution) -> Transaction:
     """The transaction that a writing procedure runs in."""
     assert context.writer is not None, "a procedure of mode WRITE runs in a transaction that may write"
     return context.writer
-
-
-def nodes_of(context: Execution, procedure: str, given: Any) -> list[NodeRef]:
-    """The nodes given by a node, its id, its element id, or a list of these."""
-    nodes = []
-    for one in given if isinstance(given, list) else [given]:
-        match one:
-            case None:
-                continue
-            case NodeRef():
-                nodes.append(one)
-            case int() | str():
-                number = one if isinstance(one, int) else _number(one)
-                position = int(context.graph.node_positions(np.array([number], np.int64))[0])
-                if position < 0:
-                    raise illegal_argument(procedure, f"Node with id {one} not found")
-                nodes.append(NodeRef(position))
-            case _:
-                raise illegal_argument(procedure, "can't convert to a node")
-    return nodes
-
-
-def relationships_of(context: Execution, procedure: str, given: Any) -> list[RelationshipRef]:
-    """The relationships given by a relationship, its id, its element id, or a list of these."""
-    relationships = []
-    for one in given if isinstance(given, list) else [given]:
-        match one:
-            case None:
-                continue
-            case RelationshipRef():
-                relationships.append(one)
-            case int() | str():
-                number = one if isinstance(one, int) else _number(one)
-                position = int(context.graph.relationship_positions(np.array([number], np.int64))[0])
-                if position < 0:
-                    raise illegal_argument(procedure, f"Relationship with id {one} not found")
-                relationships.append(RelationshipRef(position))
-            case _:
-                raise illegal_argument(procedure, "can't convert to a relationship")
-    return relationships
-
-
-def _number(element_id: str) -> int:
-    number = element_id.rpartition(":")[2]
-    return int(number) if number.isdecimal() and len(number) < 20 else -1
 
 
 @cypher_procedure(
@@ -73,7 +29,7 @@ def _number(element_id: str) -> int:
 )
 def get_nodes(context: Execution, given: Any) -> Iterator[Row]:
     """A row for each."""
-    yield from ((node,) for node in nodes_of(context, "apoc.nodes.get", given))
+    yield from ((node,) for node in nodes_of(context, given))
 
 
 @cypher_procedure(
@@ -84,7 +40,7 @@ def get_nodes(context: Execution, given: Any) -> Iterator[Row]:
 )
 def get_relationships(context: Execution, given: Any) -> Iterator[Row]:
     """A row for each."""
-    yield from ((one,) for one in relationships_of(context, "apoc.nodes.rels", given))
+    yield from ((one,) for one in relationships_of(context, given))
 
 
 @cypher_procedure(
@@ -95,7 +51,7 @@ def get_relationships(context: Execution, given: Any) -> Iterator[Row]:
 )
 def delete_nodes(context: Execution, given: Any, batch_size: int) -> Iterator[Row]:
     """Their number; all in the statement's transaction."""
-    writer, nodes = writer_of(context), nodes_of(context, "apoc.nodes.delete", given)
+    writer, nodes = writer_of(context), nodes_of(context, given)
     for node in nodes:
         for relationship in np.unique(writer.relationships_of(node.position)).tolist():
             writer.delete_relationship(relationship)

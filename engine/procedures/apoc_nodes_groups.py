@@ -12,7 +12,7 @@ from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc_maps import ends_of, held_by
 from hoplite.engine.functions.apoc_nodes import next_virtual_id
 from hoplite.engine.functions.entities import labels, relationship_type
-from hoplite.engine.procedures.apoc_nodes import nodes_of
+from hoplite.engine.functions.given_entities import nodes_of
 from hoplite.engine.procedures.apoc_refactor_merge import MergeRules
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualRelationship
@@ -348,7 +348,7 @@ def cover(context: Execution, given: Any) -> Iterator[Row]:
             '"apoc.convert.ConvertUtils.convertToList(Object)" is null'
         )
         raise call_failed("apoc.algo.cover", _NULL, message)
-    members = list(dict.fromkeys(nodes_of(context, "apoc.algo.cover", given)))
+    members = list(dict.fromkeys(nodes_of(context, given)))
     inside = {node.position for node in members}
     for node in members:
         context.check_time()

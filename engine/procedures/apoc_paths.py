@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hoplite.engine.context import Execution
-from hoplite.engine.procedures.apoc_nodes import nodes_of
+from hoplite.engine.functions.given_entities import nodes_of
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure, illegal_argument
 from hoplite.engine.procedures.traversal import UNIQUENESS, Neighbours, Step, Traversal, parse_labels, parse_sides
 from hoplite.values.entities import NodeRef, RelationshipRef
@@ -38,7 +38,7 @@ def expand(
         least=-1 if least is None else least,
         most=-1 if most is None else most,
     )
-    for step in traversal.paths(context, _positions(context, "apoc.path.expand", start)):
+    for step in traversal.paths(context, _positions(context, start)):
         yield (step.path(),)
 
 
@@ -110,7 +110,7 @@ def _configured(context: Execution, procedure: str, start: Any, config: Config) 
     settings = config or {}
     traversal = _traversal(context, procedure, settings)
     limit = int(settings.get("limit", -1))
-    found = traversal.paths(context, _positions(context, procedure, start))
+    found = traversal.paths(context, _positions(context, start))
     empty = True
     for step in islice(found, limit if limit >= 0 else None):
         empty = False
@@ -135,7 +135,7 @@ def _traversal(context: Execution, procedure: str, settings: dict[str, Any]) -> 
 
     def among(*names: str) -> frozenset[int] | None:
         given = next((settings[name] for name in names if settings.get(name)), None)
-        return None if given is None else frozenset(_positions(context, procedure, given))
+        return None if given is None else frozenset(_positions(context, given))
 
     return Traversal(
         steps=tuple(parse_sides(part) for part in relationship_parts),
@@ -153,8 +153,9 @@ def _traversal(context: Execution, procedure: str, settings: dict[str, Any]) -> 
     )
 
 
-def _positions(context: Execution, procedure: str, given: Any) -> list[int]:
-    return [node.position for node in nodes_of(context, procedure, given)]
+def _positions(context: Execution, given: Any) -> list[int]:
+    some = given if isinstance(given, list) else [given]
+    return [node.position for node in nodes_of(context, [one for one in some if one is not None])]
 
 
 # --- neighbours ---------------------------------------------------------------------------------------------------

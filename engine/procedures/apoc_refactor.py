@@ -11,7 +11,8 @@ from typing import Any
 
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.entities import public_id
-from hoplite.engine.procedures.apoc_nodes import nodes_of, relationships_of, writer_of
+from hoplite.engine.functions.given_entities import nodes_of, relationships_of
+from hoplite.engine.procedures.apoc_nodes import writer_of
 from hoplite.engine.procedures.apoc_refactor_graph import copy_node, refused
 from hoplite.engine.procedures.apoc_refactor_merge import Parts, relationships_at
 from hoplite.engine.procedures.registry import Row, cypher_procedure, illegal_argument
@@ -138,7 +139,7 @@ def extract_node(
 ) -> Iterator[Row]:
     """Each becomes a node with its properties, between its ends."""
     writer = writer_of(context)
-    for relationship in relationships_of(context, "apoc.refactor.extractNode", given):
+    for relationship in relationships_of(context, given):
         number = public_id(context, relationship)
         old = Parts.of(writer, relationship.position)
         node = writer.create_node(labels or [], old.properties)
@@ -157,7 +158,7 @@ def extract_node(
 def collapse_node(context: Execution, given: Any, type_name: str) -> Iterator[Row]:
     """Each becomes a relationship with its properties, between its neighbours."""
     writer = writer_of(context)
-    for node in nodes_of(context, "apoc.refactor.collapseNode", given):
+    for node in nodes_of(context, given):
         (out, ends), (into, starts) = (writer.neighbours(node.position, outgoing) for outgoing in (True, False))
         if len(out) != 1 or len(into) != 1:
             continue

@@ -13,7 +13,8 @@ import numpy as np
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc_maps import to_json
 from hoplite.engine.functions.apoc_nodes import create_uuid, virtual_node, virtual_relationship
-from hoplite.engine.procedures.apoc_nodes import nodes_of, relationships_of, writer_of
+from hoplite.engine.functions.given_entities import nodes_of, relationships_of
+from hoplite.engine.procedures.apoc_nodes import writer_of
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure, illegal_argument
 from hoplite.storage.transaction import Transaction
 from hoplite.values.columns import Int64s
@@ -148,7 +149,7 @@ def _present(properties: Properties) -> dict[str, Any]:
 )
 def add_labels(context: Execution, given: Any, labels: list[str] | None) -> Iterator[Row]:
     """The nodes."""
-    for node in nodes_of(context, "apoc.create.addLabels", given):
+    for node in nodes_of(context, given):
         for label in labels or ():
             writer_of(context).add_label(node.position, label)
         yield (node,)
@@ -162,7 +163,7 @@ def add_labels(context: Execution, given: Any, labels: list[str] | None) -> Iter
 )
 def remove_labels(context: Execution, given: Any, labels: list[str] | None) -> Iterator[Row]:
     """The nodes."""
-    for node in nodes_of(context, "apoc.create.removeLabels", given):
+    for node in nodes_of(context, given):
         for label in labels or ():
             writer_of(context).remove_label(node.position, label)
         yield (node,)
@@ -177,7 +178,7 @@ def remove_labels(context: Execution, given: Any, labels: list[str] | None) -> I
 def set_labels(context: Execution, given: Any, labels: list[str] | None) -> Iterator[Row]:
     """The nodes."""
     writer = writer_of(context)
-    for node in nodes_of(context, "apoc.create.setLabels", given):
+    for node in nodes_of(context, given):
         for label in writer.label_sets(np.array([node.position], np.int64))[0]:
             if label not in (labels or ()):
                 writer.remove_label(node.position, label)
@@ -194,7 +195,7 @@ def set_labels(context: Execution, given: Any, labels: list[str] | None) -> Iter
 )
 def set_property(context: Execution, given: Any, key: str, value: Any) -> Iterator[Row]:
     """The nodes."""
-    for node in nodes_of(context, "apoc.create.setProperty", given):
+    for node in nodes_of(context, given):
         writer_of(context).set_node_property(node.position, key, value)
         yield (node,)
 
@@ -219,10 +220,16 @@ def set_json_property(context: Execution, node: NodeRef, key: str, value: Any) -
 )
 def set_properties(context: Execution, given: Any, keys: list[str], values: list[Any]) -> Iterator[Row]:
     """The nodes."""
-    for node in nodes_of(context, "apoc.create.setProperties", given):
-        for key, value in zip(keys or (), values or (), strict=False):
+    for node in nodes_of(context, given):
+        for key, value in _pairs(keys, values):
             writer_of(context).set_node_property(node.position, key, value)
         yield (node,)
+
+
+def _pairs(keys: list[str] | None, values: list[Any] | None) -> Iterator[tuple[str, Any]]:
+    if keys is None or values is None or len(keys) != len(values):
+        raise ValueError("keys and values lists have to be not null and of same size")
+    return zip(keys, values, strict=True)
 
 
 @cypher_procedure(
@@ -233,10 +240,9 @@ def set_properties(context: Execution, given: Any, keys: list[str], values: list
 )
 def set_relationship_property(context: Execution, given: Any, key: str, value: Any) -> Iterator[Row]:
     """The relationships."""
-    for one in given if isinstance(given, list) else [given]:
-        if isinstance(one, RelationshipRef):
-            writer_of(context).set_relationship_property(one.position, key, value)
-            yield (one,)
+    for one in relationships_of(context, given):
+        writer_of(context).set_relationship_property(one.position, key, value)
+        yield (one,)
 
 
 @cypher_procedure(
@@ -247,8 +253,8 @@ def set_relationship_property(context: Execution, given: Any, key: str, value: A
 )
 def set_relationship_properties(context: Execution, given: Any, keys: list[str], values: list[Any]) -> Iterator[Row]:
     """The relationships."""
-    for one in relationships_of(context, "apoc.create.setRelProperties", given):
-        for key, value in zip(keys or (), values or (), strict=False):
+    for one in relationships_of(context, given):
+        for key, value in _pairs(keys, values):
             writer_of(context).set_relationship_property(one.position, key, value)
         yield (one,)
 
@@ -261,7 +267,7 @@ def set_relationship_properties(context: Execution, given: Any, keys: list[str],
 )
 def remove_properties(context: Execution, given: Any, keys: list[str] | None) -> Iterator[Row]:
     """The nodes."""
-    for node in nodes_of(context, "apoc.create.removeProperties", given):
+    for node in nodes_of(context, given):
         for key in keys or ():
             writer_of(context).set_node_property(node.position, key, None)
         yield (node,)
@@ -275,7 +281,7 @@ def remove_properties(context: Execution, given: Any, keys: list[str] | None) ->
 )
 def remove_relationship_properties(context: Execution, given: Any, keys: list[str] | None) -> Iterator[Row]:
     """The relationships."""
-    for one in relationships_of(context, "apoc.create.removeRelProperties", given):
+    for one in relationships_of(context, given):
         for key in keys or ():
             writer_of(context).set_relationship_property(one.position, key, None)
         yield (one,)

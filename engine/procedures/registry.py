@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from hoplite.engine import homes
+from hoplite.engine import homes, never_null
 from hoplite.engine.batch import Batch
 from hoplite.engine.coercion import coerced
 from hoplite.engine.context import Execution
@@ -58,6 +58,10 @@ class Procedure:
         inputs = self.signature.inputs
         given = [_argument(value, field.type, context) for value, field in zip(arguments, inputs, strict=False)]
         given += [field.default for field in inputs[len(given) :]]
+        for place in never_null.PROCEDURES.get(self.signature.name, ()):
+            if given[place] is None:
+                message = f'Cannot read "{inputs[place].name}" because it is null'
+                raise call_failed(self.signature.name, "java.lang.NullPointerException", message)
         names = [field.name for field in self.signature.outputs]
         try:
             for row in self.function(context, *given):
