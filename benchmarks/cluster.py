@@ -28,8 +28,10 @@ from hoplite import cluster
 from hoplite.cluster.backend import _SHARED_STEPS
 from hoplite.cluster.database import Cluster
 from hoplite.cluster.owners import Owners
-from hoplite.cluster.packing import Packed, as_bits, pack, unpack
+from hoplite.cluster.packing import Packed, pack, unpack
 from hoplite.cluster.ray_pool import RayPool
+from hoplite.engine.grouping import distinct
+from hoplite.engine.hops.spread import to_bits
 
 STATEMENT = "MATCH (a:N {id: $i})-[*1..2]-(b) RETURN count(DISTINCT b) AS c"
 CONDITIONS = """MATCH (a:N {id: $i})-[*1..%d]-(b:N) WHERE b.id %% 7 = 0 AND toString(b.id) CONTAINS $digit
@@ -39,8 +41,8 @@ PARTITIONS = 16
 
 @dataclass(frozen=True)
 class Level:
-    """What one level of a search costs: bytes out and back, steps in all and of the busiest worker, nodes handled by
-    that worker and by the leading process. A level that is taken in the leading process sends nothing."""
+    """What one level of a search costs: bytes out and back, steps in all and of the busiest worker, nodes that the
+    leading process sends and enters. A level that is taken in the leading process sends nothing."""
 
     sent: int
     received: int
@@ -56,8 +58,8 @@ class Network:
     round_s: float
     bytes_per_s: float
     steps_per_s: float
-    node_s: float  # to pack, unpack and compare a node
-    bit_s: float  # the same for each node of the graph, where nodes travel as bits
+    node_s: float  # to send or enter a node
+    bit_s: float  # for each node of the graph: to make bits, go through them and clear marks
     cores: int  # that the workers share; 0: one for each
 
     def seconds(self, levels: Sequence[Level], node_count: int) -> float:
@@ -68,7 +70,7 @@ class Network:
                 total += one.steps / self.steps_per_s
                 continue
             busiest = max(one.busiest, one.steps / self.cores if self.cores else 0)
-            handled = one.nodes * self.node_s + 3 * node_count * self.bit_s
+            handled = one.nodes * self.node_s + node_count * self.bit_s
             total += self.round_s + (one.sent + one.received) / self.bytes_per_s + busiest / self.steps_per_s + handled
         return total
 
@@ -324,16 +326,17 @@ def _levels(db: hoplite.Database, frontiers: list[tuple[Any, Any]], workers: int
             levels.append(Level(0, 0, steps, 0, 0))
             continue
         owner = owners.of(nodes)
-        sent = received = busiest = most = entered = 0
+        sent = received = busiest = 0
+        entered = [nodes]
         for worker in range(workers):
             share = nodes[owner == worker]
             found = db.khop(graph.node_ids(share), 1, "both")
             sent += pack(share, graph.node_count).size
             received += pack(found, graph.node_count).size
             busiest = max(busiest, int(degree[owner == worker].sum()))
-            most = max(most, len(share) + len(found))
-            entered += len(found)
-        levels.append(Level(sent, received, steps, busiest, most + entered))
+            entered.append(found)
+        handled = len(nodes) + len(distinct(np.concatenate(entered)))
+        levels.append(Level(sent, received, steps, busiest, handled))
     return levels
 
 
@@ -352,16 +355,14 @@ _cache: dict[int, Any] = {}
 
 
 def _handling(node_count: int) -> tuple[float, float]:
-    """Seconds to pack, unpack and compare a node, and for each node of the graph."""
-    nodes = np.random.default_rng(1).permutation(node_count)[: node_count // 4]
-    mark = np.zeros(node_count, np.uint8)
+    """Seconds to enter a node that comes as a bit, and for each node of the graph."""
+    marked = np.random.default_rng(1).random(node_count) < 0.1
 
-    def handle(some: Any) -> None:
-        found = unpack(Packed(as_bits(some, node_count), True))
-        mark[found] = 0
+    def handle(some: Any) -> float:
+        return min(_seconds(lambda: unpack(Packed(to_bits(some), True))) for _ in range(9))
 
-    empty, full = (min(_seconds(lambda some=some: handle(some)) for _ in range(9)) for some in (nodes[:0], nodes))  # type: ignore[misc]
-    return max(full - empty, 0.0) / len(nodes), empty / node_count
+    empty = handle(np.zeros_like(marked))
+    return max(handle(marked) - empty, 0.0) / int(marked.sum()), empty / node_count
 
 
 # --- measuring -------------------------------------------------------------------------------------------------------

@@ -67,10 +67,18 @@ def everything(hop: Hop, backend: Any) -> list[Any]:
             for row, first, last in zip(batch.row.tolist(), batch.offsets, batch.offsets[1:], strict=False)
         ),
         sorted(backend.search(hop, 3, Scratch(1 << 9)).step(unchecked).tolist()),
+        _spread(hop, backend),
     ]
     if hop.side is Side.BOTH:
         answers.append(backend.closing_lengths(hop, np.zeros(3, dtype=np.int64), SOURCES, 6).tolist())
     return answers
+
+
+def _spread(hop: Hop, backend: Any) -> list[int]:
+    spread = backend.spread(hop, Scratch(1 << 9))
+    spread.step(SOURCES, unchecked)
+    spread.step(spread.queue, unchecked)
+    return sorted(spread.queue.tolist())
 
 
 @pytest.mark.parametrize("with_delta", [False, True])
