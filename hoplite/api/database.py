@@ -408,7 +408,8 @@ class Database(Transfers, Retrieval, ForModels):
         assert prepared.operator is not None
         if prepared.mode == "PROFILE":
             execution.profile = Profile()
-        return self._collected(prepared, prepared.operator.run(execution, UNIT))
+        batches = prepared.operator.run(execution, UNIT)
+        return batches if self._collector is None else self._collected(prepared, batches)
 
     def _collected(self, prepared: Prepared, batches: Iterator[Batch]) -> Iterator[Batch]:
         """The same batches, recorded if `db.stats.collect` is on."""
