@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hoplite.api.database import Database
+from hoplite.engine.procedures.registry import PROCEDURES
 from hoplite.errors import CypherError, semantic_error
 from hoplite.gql_status import because
 from hoplite.grammar import ast
@@ -23,8 +24,11 @@ def refusal(text: str) -> CypherError | None:
     match parse(text).body:
         case Show() | JoinedShows():
             return None
-        case ast.SingleQuery(clauses=(ast.CallProcedure(),) | (ast.CallProcedure(), ast.ReturnClause())):
-            return None
+        case ast.SingleQuery(
+            clauses=(ast.CallProcedure(name=name),) | (ast.CallProcedure(name=name), ast.ReturnClause())
+        ):
+            procedure = PROCEDURES.get(name)
+            return None if procedure is None or procedure.works_on_system else _not_recognised(text)
         case ast.SingleQuery(clauses=clauses) if unsupported := _unsupported(clauses):
             return semantic_error(
                 f"The following unsupported clauses were used: {unsupported}. \nThe system database supports a "
@@ -34,11 +38,15 @@ def refusal(text: str) -> CypherError | None:
                 because("42N17", unsupported),
             )
         case _:
-            return semantic_error(
-                "Not a recognised system command or procedure. This Cypher command can only be executed in a user "
-                f"database: {text}",
-                because("42N17", text),
-            )
+            return _not_recognised(text)
+
+
+def _not_recognised(text: str) -> CypherError:
+    return semantic_error(
+        "Not a recognised system command or procedure. This Cypher command can only be executed in a user database: "
+        f"{text}",
+        because("42N17", text),
+    )
 
 
 def _unsupported(clauses: tuple[ast.Clause, ...]) -> str:

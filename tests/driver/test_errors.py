@@ -61,6 +61,15 @@ def test_an_error_travels_between_processes_with_its_status() -> None:
     assert copy.gql_status == error.gql_status
 
 
+@pytest.mark.parametrize("call", ["apoc.meta.data()", "apoc.trigger.list()", "db.createLabel('A')"])
+def test_the_system_database_refuses_procedures_of_other_databases(driver: neo4j.Driver, call: str) -> None:
+    text = f"CALL {call}"
+    with driver.session(database="system") as session, pytest.raises(Neo4jError) as raised:
+        session.run(text).consume()
+    assert raised.value.code == "Neo.ClientError.Statement.SemanticError"
+    assert (raised.value.message or "").endswith(f"can only be executed in a user database: {text}")
+
+
 def test_the_system_database_names_the_clauses_that_it_refuses(driver: neo4j.Driver) -> None:
     with driver.session(database="system") as session, pytest.raises(Neo4jError) as raised:
         session.run("MATCH (n) SET n.x = 1 RETURN n").consume()
