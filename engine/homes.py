@@ -457,6 +457,7 @@ PROCEDURES = {
     "apoc.import.csv": "procedures.apoc_import",
     "apoc.import.graphml": "procedures.apoc_import_graphml",
     "apoc.import.json": "procedures.apoc_import",
+    "apoc.import.xml": "procedures.apoc_import_xml",
     "apoc.load.json": "procedures.apoc_load",
     "apoc.load.jsonArray": "procedures.apoc_load",
     "apoc.load.jsonParams": "procedures.apoc_load",

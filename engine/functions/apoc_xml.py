@@ -15,9 +15,11 @@ _NOT_NODES = "com.sun.org.apache.xpath.internal.XPathException"
 _NO_DATA = 'Cannot invoke "String.getBytes(java.nio.charset.Charset)" because "data" is null'
 
 
-def xml_maps(context: Execution, fail: Fail, text: str, path: str | None, simple: bool) -> Iterator[dict[str, Any]]:
+def xml_maps(
+    context: Execution, fail: Fail, content: str | bytes, path: str | None, simple: bool
+) -> Iterator[dict[str, Any]]:
     """What a path finds in a document, as maps."""
-    document = read_xml(fail, text, context.check_time)
+    document = read_xml(fail, content, context.check_time)
     try:
         nodes = found_nodes(path or "/", document, context.check_time)
     except XPathError as problem:

@@ -124,31 +124,41 @@ class _Reader:
 
     def complaint(self, code: int) -> str:
         """What Java says of an error that has this number."""
-        match expat.ErrorString(code):
-            case "no element found" | "unclosed token" if self.document.children:
-                return "XML document structures must start and end within the same entity."
-            case "no element found":
-                return "Premature end of file."
-            case "mismatched tag" if self._open:
-                name = self._open[-1].written
-                return f'The element type "{name}" must be terminated by the matching end-tag "</{name}>".'
-            case "syntax error" if not self.document.children:
-                return "Content is not allowed in prolog."
-            case "junk after document element":
-                return "The markup in the document following the root element must be well-formed."
-            case other:
-                return f"{(other or '').capitalize()}."
+        return complaint(code, self._open[-1].written if self._open else None, bool(self.document.children))
 
 
-def read_xml(fail: Fail, text: str, check_time: Callable[[], None]) -> Document:
+def complaint(code: int, inner: str | None, has_begun: bool) -> str:
+    """What Java says of an error that has this number, inside an element of this name."""
+    match expat.ErrorString(code):
+        case "no element found" | "unclosed token" if has_begun:
+            return "XML document structures must start and end within the same entity."
+        case "no element found":
+            return "Premature end of file."
+        case "mismatched tag" if inner is not None:
+            return f'The element type "{inner}" must be terminated by the matching end-tag "</{inner}>".'
+        case "syntax error" if not has_begun:
+            return "Content is not allowed in prolog."
+        case "junk after document element":
+            return "The markup in the document following the root element must be well-formed."
+        case other:
+            return f"{(other or '').capitalize()}."
+
+
+def parse_all(parser: expat.XMLParserType, content: str | bytes, check_time: Callable[[], None]) -> None:
+    """Give a document to a parser, piece by piece. Bytes are in the encoding that the document declares."""
+    opening = content.count("<") if isinstance(content, str) else content.count(b"<")
+    refuse_text(len(content) + _NODE_BYTES * opening)
+    for start in range(0, len(content), _PIECE):
+        check_time()
+        parser.Parse(content[start : start + _PIECE], False)
+    parser.Parse(b"", True)
+
+
+def read_xml(fail: Fail, content: str | bytes, check_time: Callable[[], None]) -> Document:
     """The tree of a document. `fail` makes an error from a Java class and a message."""
-    refuse_text(len(text) + _NODE_BYTES * text.count("<"))
     reader = _Reader(fail)
     try:
-        for start in range(0, len(text), _PIECE):
-            check_time()
-            reader.parser.Parse(text[start : start + _PIECE], False)
-        reader.parser.Parse("", True)
+        parse_all(reader.parser, content, check_time)
     except expat.ExpatError as problem:
         # Java shows the class of this error with its place: SAXParseException; lineNumber: 1; columnNumber: 2; ...
         shown = f"org.xml.sax.SAXParseException; lineNumber: {problem.lineno}; columnNumber"

@@ -14,7 +14,7 @@ from hoplite.engine.functions.apoc_json import json_values, mismatch
 from hoplite.engine.functions.spatial import point
 from hoplite.engine.procedures.apoc_nodes import writer_of
 from hoplite.engine.procedures.exported import REPORT, Report
-from hoplite.engine.procedures.files import NotReadable, read_text
+from hoplite.engine.procedures.files import NotReadable, decoded, read_bytes
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure
 from hoplite.errors import CypherError
 from hoplite.storage.schema import Entity
@@ -38,10 +38,15 @@ _NO_STREAM = (
 
 def text_of_file(context: Execution, procedure: str, given: Any) -> str:
     """The text of the file, or of the bytes, that an import is given."""
+    return decoded(bytes_of_file(context, procedure, given))
+
+
+def bytes_of_file(context: Execution, procedure: str, given: Any) -> bytes:
+    """The content of the file, or the bytes, that an import is given."""
     if given is None:
         raise call_failed(procedure, _NULL, _NO_STREAM)
     try:
-        return read_text(context, procedure, given)
+        return read_bytes(context, procedure, given)
     except NotReadable as problem:
         raise problem.error from None
 

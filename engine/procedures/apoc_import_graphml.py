@@ -11,7 +11,7 @@ import numpy as np
 
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.xml_tree import Element, Text, elements_of, read_xml
-from hoplite.engine.procedures.apoc_import import text_of_file
+from hoplite.engine.procedures.apoc_import import bytes_of_file
 from hoplite.engine.procedures.apoc_nodes import writer_of
 from hoplite.engine.procedures.exported import REPORT, Report
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure
@@ -173,8 +173,7 @@ class _Import:
 )
 def import_graphml(context: Execution, file: Any, config: Config) -> Iterator[Row]:
     """One row of statistics."""
-    text = text_of_file(context, _PROCEDURE, file)
-    document = read_xml(_fail, text, context.check_time)
+    document = read_xml(_fail, bytes_of_file(context, _PROCEDURE, file), context.check_time)
     work = _Import(context, config or {}, Report(file if isinstance(file, str) else None, "file", "graphml"))
     for element in elements_of(document):
         if element.name == "key":

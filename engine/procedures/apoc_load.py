@@ -8,7 +8,7 @@ from typing import Any
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc_json import followed, json_values
 from hoplite.engine.functions.apoc_xml import xml_maps
-from hoplite.engine.procedures.files import NotReadable, read_text
+from hoplite.engine.procedures.files import NotReadable, read_bytes, read_text
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure
 from hoplite.errors import PROCEDURE_CALL_FAILED, CypherError
 
@@ -110,8 +110,8 @@ def load_xml(
     if given is None:
         raise fail("java.lang.IllegalArgumentException", "InputStream cannot be null")
     try:
-        text = read_text(context, procedure, given)
-        yield from ((found,) for found in list(xml_maps(context, fail, text, path, simple is True)))
+        content = read_bytes(context, procedure, given)
+        yield from ((found,) for found in list(xml_maps(context, fail, content, path, simple is True)))
     except (NotReadable, CypherError) as problem:
         error = problem.error if isinstance(problem, NotReadable) else problem
         if error.code != PROCEDURE_CALL_FAILED or (config or {}).get("failOnError") is not False:

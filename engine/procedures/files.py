@@ -67,7 +67,17 @@ def _place(context: Execution, procedure: str, name: str, verb: str) -> Path:
 
 
 def read_text(context: Execution, procedure: str, given: Any) -> str:
-    """The text of a file or of bytes, possibly compressed by gzip. `NotReadable` if there is no such file."""
+    """The text of a file or of bytes, in UTF-8. `NotReadable` if there is no such file."""
+    return decoded(read_bytes(context, procedure, given))
+
+
+def decoded(content: bytes) -> str:
+    """The text of bytes in UTF-8."""
+    return content.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
+
+
+def read_bytes(context: Execution, procedure: str, given: Any) -> bytes:
+    """The content of a file, or bytes, possibly compressed by gzip. `NotReadable` if there is no such file."""
     if isinstance(given, bytes):
         content = given
     elif isinstance(given, str):
@@ -82,7 +92,7 @@ def read_text(context: Execution, procedure: str, given: Any) -> str:
         raise call_failed(procedure, "java.lang.RuntimeException", "Only byte[] or url String allowed")
     if content.startswith(_GZIP):
         content = _unpacked(context, procedure, content)
-    return content.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
+    return content
 
 
 def _unpacked(context: Execution, procedure: str, content: bytes) -> bytes:
