@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.engine.context import RowError
-from hoplite.engine.functions.group_states import SAFE_FLOAT, Aggregation, Float64s, grown, in_order, present, row_error
+from hoplite.engine.functions.group_states import SAFE_FLOAT, Aggregation, Float64s, grown, present, row_error
 from hoplite.engine.functions.registry import AGGREGATES, Aggregate
+from hoplite.engine.functions.running_means import RunningMeans
 from hoplite.engine.functions.statistics import Percentile, StandardDeviation
 from hoplite.engine.grouping import ColumnEncoder, Grouping, distinct
 from hoplite.engine.ordering import float_from_order, float_order
@@ -256,14 +257,13 @@ class Average:
 
     def __init__(self, argument: str) -> None:
         self._argument = argument
-        self._counts = np.zeros(16, np.int64)
-        self._means = np.zeros(16, np.float64)
+        self._states = RunningMeans(with_squares=False)
         self._weighted_sums: Float64s | None = None
         self._beyond: dict[int, float] = {}
         self._durations: dict[int, list[float]] = {}
 
     def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
-        self._counts, self._means = grown(self._counts, group_count), grown(self._means, group_count)
+        self._states.make_room(group_count)
         groups, column, rows = present(groups, columns[0])
         if len(column) == 0:
             return
@@ -274,50 +274,40 @@ class Average:
         if isinstance(column, Integers | Floats) and not self._durations:
             values = column.values.astype(np.float64)
             if weights is None and bool(np.isfinite(values).all()):
-                in_order(groups, values, self._add_to_each, self._add_all)
+                self._states.add(groups, values)
                 return
             if weights is not None and bool((np.abs(values) < SAFE_FLOAT).all()):
                 self._add_weighted(groups, group_count, values, weights)
                 return
         self._update_rows(groups, column, rows, [1] * len(column) if weights is None else weights.tolist())
 
-    def _add_to_each(self, groups: Int64s, values: Float64s) -> None:
-        self._counts[groups] += 1
-        with np.errstate(invalid="ignore", over="ignore"):
-            self._means[groups] += (values - self._means[groups]) / self._counts[groups]
-
-    def _add_all(self, group: int, values: list[float]) -> None:
-        count, mean = int(self._counts[group]), float(self._means[group])
-        for value in values:
-            count += 1
-            mean += (value - mean) / count
-        self._counts[group], self._means[group] = count, mean
-
     def _add_weighted(self, groups: Int64s, group_count: int, values: Float64s, weights: Int64s) -> None:
         if self._weighted_sums is None:
-            self._weighted_sums = self._means * self._counts
+            self._weighted_sums = self._states.means * self._states.counts
         self._weighted_sums = grown(self._weighted_sums, group_count)
         np.add.at(self._weighted_sums, groups, values * weights)
-        np.add.at(self._counts, groups, weights)
+        np.add.at(self._states.counts, groups, weights)
 
     def _update_rows(self, groups: Int64s, column: Column, rows: Int64s | None, weights: list[int]) -> None:
         if self._weighted_sums is not None:
-            self._means = grown(self._weighted_sums, len(self._counts)) / np.maximum(self._counts, 1)
+            self._states.means = grown(self._weighted_sums, len(self._states.counts)) / np.maximum(
+                self._states.counts, 1
+            )
             self._weighted_sums = None
         for index, (group, value, weight) in enumerate(zip(groups.tolist(), column.objects(), weights, strict=True)):
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if not is_number and not isinstance(value, Duration):
                 message = f"AVG({self._argument}) can only handle numerical values, duration, or null."
                 raise row_error(index, rows, type_error(message))
-            if self._counts[group] and is_number == (group in self._durations):
+            if self._states.counts[group] and is_number == (group in self._durations):
                 raise row_error(index, rows, type_error(f"AVG({self._argument}) cannot mix number and duration"))
-            self._counts[group] += weight
-            count = int(self._counts[group])
+            self._states.counts[group] += weight
+            count = int(self._states.counts[group])
             if is_number and not math.isfinite(value):
                 self._beyond[group] = self._beyond.get(group, 0.0) + float(value)
             elif is_number:
-                mean = float(self._means[group])
-                self._means[group] = mean + (float(value) - mean) * weight / count
+                mean = float(self._states.means[group])
+                self._states.means[group] = mean + (float(value) - mean) * weight / count
             else:
                 fields = self._durations.setdefault(group, [0.0, 0.0, 0.0, 0.0])
                 parts = (value.months, value.days, value.seconds, value.nanoseconds)
@@ -325,11 +315,12 @@ class Average:
                     fields[position] += (part - fields[position]) * weight / count
 
     def finish(self, group_count: int) -> Column:
-        counts = grown(self._counts, group_count)[:group_count]
+        self._states.make_room(group_count)
+        counts = self._states.counts[:group_count]
         if self._weighted_sums is not None:
             means = grown(self._weighted_sums, group_count)[:group_count] / np.maximum(counts, 1)
         else:
-            means = grown(self._means, group_count)[:group_count].copy()
+            means = self._states.means[:group_count].copy()
         for group, total in self._beyond.items():
             means[group] = total
         nulls = counts == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,10 +15,6 @@ Float64s = NDArray[np.float64]
 
 SAFE_FLOAT = 1e150
 """Below this, neither sums nor squared differences can overflow."""
-
-
-_WORTH_AN_ARRAY = 32
-"""Groups that take their next value in one step, where arrays are faster than a loop."""
 
 
 class Aggregation(Protocol):
@@ -54,32 +49,3 @@ def present(groups: Int64s, column: Column) -> tuple[Int64s, Column, Int64s | No
 
 def row_error(index: int, rows: Int64s | None, error: CypherError) -> RowError:
     return RowError(index if rows is None else int(rows[index]), error)
-
-
-def in_order(
-    groups: Int64s,
-    values: Float64s,
-    add_to_each: Callable[[Int64s, Float64s], None],
-    add_all: Callable[[int, list[float]], None],
-) -> None:
-    """Hand on all values, those of a group in the order of rows, for states that depend on it in their last digits.
-
-    `add_to_each` adds one value to each of many groups, and is called as long as there are many; `add_all` adds many
-    values to one group.
-    """
-    if len(values) == 0:
-        return
-    if bool((groups == groups[0]).all()):
-        add_all(int(groups[0]), values.tolist())
-        return
-    order = np.argsort(groups, kind="stable")
-    in_groups, values = groups[order], values[order]
-    starts = np.flatnonzero(np.diff(in_groups, prepend=-1))
-    ends = np.append(starts[1:], len(values))
-    while len(starts) >= _WORTH_AN_ARRAY:
-        add_to_each(in_groups[starts], values[starts])
-        starts = starts + 1
-        left = starts < ends
-        starts, ends = starts[left], ends[left]
-    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        add_all(int(in_groups[start]), values[start:end].tolist())

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from hoplite.engine.context import RowError
 from hoplite.engine.expressions.java import class_name
-from hoplite.engine.functions.group_states import Float64s, grown, in_order, present, row_error
+from hoplite.engine.functions.group_states import present, row_error
+from hoplite.engine.functions.running_means import RunningMeans
 from hoplite.engine.ordering import float_order
 from hoplite.errors import argument_error, type_error
 from hoplite.gql_status import status
@@ -43,39 +44,18 @@ class StandardDeviation:
     def __init__(self, argument: str, population: bool) -> None:
         self._argument = argument
         self._population = population
-        self._counts = np.zeros(16, np.int64)
-        self._means = np.zeros(16, np.float64)
-        self._squares = np.zeros(16, np.float64)
+        self._states = RunningMeans(with_squares=True)
 
     def update(self, groups: Int64s, group_count: int, columns: tuple[Column, ...]) -> None:
-        self._counts = grown(self._counts, group_count)
-        self._means, self._squares = grown(self._means, group_count), grown(self._squares, group_count)
+        self._states.make_room(group_count)
         groups, column, rows = present(groups, columns[0])
         name = "STDEVP" if self._population else "STDEV"
         numbers = _numbers_of(name, self._argument, column, rows)
-        values = numbers.values.astype(np.float64)
-        in_order(groups, values, self._add_to_each, self._add_all)
-
-    def _add_to_each(self, groups: Int64s, values: Float64s) -> None:
-        self._counts[groups] += 1
-        means = self._means[groups]
-        with np.errstate(invalid="ignore", over="ignore"):
-            shifted = means + (values - means) / self._counts[groups]
-            self._squares[groups] += (values - means) * (values - shifted)
-        self._means[groups] = shifted
-
-    def _add_all(self, group: int, values: list[float]) -> None:
-        count, mean, squares = int(self._counts[group]), float(self._means[group]), float(self._squares[group])
-        for value in values:
-            count += 1
-            shifted = mean + (value - mean) / count
-            squares += (value - mean) * (value - shifted)
-            mean = shifted
-        self._counts[group], self._means[group], self._squares[group] = count, mean, squares
+        self._states.add(groups, numbers.values.astype(np.float64))
 
     def finish(self, group_count: int) -> Column:
-        counts = grown(self._counts, group_count)[:group_count]
-        squares = grown(self._squares, group_count)[:group_count]
+        self._states.make_room(group_count)
+        counts, squares = self._states.counts[:group_count], self._states.squares[:group_count]
         divisors = np.maximum(counts if self._population else counts - 1, 1)
         with np.errstate(invalid="ignore"):
             deviations = np.sqrt(squares / divisors)

@@ -2,8 +2,8 @@
 
 A kernel is written in the part of Python that Numba compiles, and declared with the types of its arguments:
 
-    Ints, Int32s, Bytes, Words, Flags   arrays of one dimension, C-contiguous
-    Table                               an array of two dimensions
+    Ints, Int32s, Bytes, Words, Flags, Floats   arrays of one dimension, C-contiguous
+    Table                                       an array of two dimensions
     int, bool
     a NamedTuple of these arrays, or of such tuples
 
@@ -34,6 +34,7 @@ Int32s: TypeAlias = NDArray[np.int32]
 Bytes: TypeAlias = NDArray[np.uint8]
 Words: TypeAlias = NDArray[np.uint64]
 Flags: TypeAlias = NDArray[np.bool_]
+Floats: TypeAlias = NDArray[np.float64]
 Table: TypeAlias = Annotated[NDArray[np.int64], 2]
 
 # The origin of `NDArray[...]`: the array class itself up to NumPy 2.4, a named alias from then on.
@@ -185,6 +186,11 @@ class Kernel:
 def kernel(function: _Function) -> _Function:
     """Declare a kernel that Python calls."""
     return cast(_Function, Kernel(function))
+
+
+def is_loaded(function: Callable[..., Any]) -> bool:
+    """Whether a kernel can be called."""
+    return cast(Kernel, function).variants[0].is_loaded
 
 
 def inlined(function: _Function) -> _Function:

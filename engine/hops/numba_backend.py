@@ -19,6 +19,7 @@ from hoplite.engine.hops import (
     numba_gather,
     numba_levels,
     numba_matches,
+    numba_means,
     numba_paged,
     numba_pairs,
     numba_relations,
@@ -110,6 +111,7 @@ OPERATIONS: dict[str, tuple[Kernel, ...]] = {
     ),
     "sums_for_all": _kernels(numba_relations.count_entries, numba_relations.write_entries, numba_relations.add_weights),
     "closing_lengths": _kernels(kernels.closing_lengths),
+    "add_values": _kernels(numba_means.add_values),
 }
 
 
