@@ -88,8 +88,7 @@ def _of_anything(wanted: CypherType) -> bool:
 
 def _elements(path: PathValue) -> list[NodeRef | RelationshipRef]:
     """The nodes and relationships of a path in turn."""
-    nodes, relationships = map(NodeRef, path.nodes), map(RelationshipRef, path.relationships)
-    both = zip_longest(nodes, relationships)
+    both = zip_longest(path.node_refs(), path.relationship_refs())
     return [element for pair in both for element in pair if element is not None]
 
 

@@ -17,7 +17,7 @@ from hoplite.engine.functions.strings import string_of
 from hoplite.engine.memory import refuse_list
 from hoplite.errors import CypherError
 from hoplite.storage.property_values import java_text
-from hoplite.values.entities import NodeRef, RelationshipRef
+from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
 from hoplite.values.map_order import capacity_for, set_order
 from hoplite.values.order import group_key, sort_key
 
@@ -43,6 +43,9 @@ def _counts(values: Items) -> list[tuple[Any, int]]:
 
 
 # --- sets ---
+
+
+_UNORDERED = (type(None), list, dict, NodeRef, RelationshipRef, PathValue)
 
 
 @apoc_function("apoc.coll.toSet(coll :: LIST<ANY>) :: LIST<ANY>", "Returns the list without repeated elements.")
@@ -278,7 +281,9 @@ def smallest(values: Items) -> Any:
 
 @apoc_function("apoc.coll.sort(coll :: LIST<ANY>) :: LIST<ANY>", "Returns the elements in ascending order.")
 def sort(values: Items) -> list[Any]:
-    """An empty list for null."""
+    """An empty list for null; several elements must be of one type, which has an order."""
+    if values and len(values) > 1 and (len(set(map(type, values))) > 1 or type(values[0]) in _UNORDERED):
+        raise function_failed("apoc.coll.sort", "java.lang.ClassCastException", "elements that cannot be compared")
     return sorted(values or (), key=sort_key)
 
 

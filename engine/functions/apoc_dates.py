@@ -223,10 +223,11 @@ def _milliseconds(moment: datetime) -> int:
     ":: STRING",
     "Formats a point in time with a pattern.",
 )
-def format_date(value: int | None, unit: str, pattern: str, zone: str) -> str | None:
+def format_date(value: int | None, unit: str | None, pattern: str, zone: str) -> str | None:
     """`apoc.date.format(0, 's', 'yyyy')` is `'1970'`."""
-    if value is None or unit is None:
+    if value is None:
         return None
+    unit = "ms" if unit is None else unit
     moment = _EPOCH + timedelta(milliseconds=value * _unit(unit))
     _check_pattern(pattern := pattern or _DEFAULT_PATTERN)
     return format_moment(moment.astimezone(_zone(zone)), pattern)
@@ -408,7 +409,7 @@ def system_timezone() -> str:
 )
 def to_iso(value: int | None, unit: str | None) -> str | None:
     """`apoc.date.toISO8601(0)` is `'1970-01-01T00:00:00.000Z'`."""
-    return format_date(value, "ms" if unit is None else unit, "yyyy-MM-dd'T'HH:mm:ss.SSSXXX", "")
+    return format_date(value, unit, "yyyy-MM-dd'T'HH:mm:ss.SSSXXX", "")
 
 
 @apoc_function(

@@ -197,8 +197,9 @@ def remove_keys(one: Map, keys: list[str] | None, config: Map) -> Map:
     "apoc.map.flatten(map :: MAP, delimiter = . :: STRING) :: MAP",
     "Returns nested maps as a single one, with their keys joined.",
 )
-def flatten(one: Map, delimiter: str) -> dict[str, Any]:
+def flatten(one: Map, delimiter: str | None) -> dict[str, Any]:
     """`{a: {b: 1}}` becomes `` {`a.b`: 1} ``."""
+    delimiter = "." if delimiter is None else delimiter
     flat: dict[str, Any] = {}
     for key, value in (one or {}).items():
         if isinstance(value, dict):
@@ -341,8 +342,9 @@ def set_values(given: Map, values: list[Any] | None) -> Map:
 @apoc_function(
     "apoc.map.unflatten(map :: MAP, delimiter = . :: STRING) :: MAP", "Returns a nested map: the inverse of flatten."
 )
-def unflatten(given: Map, delimiter: str) -> Map:
+def unflatten(given: Map, delimiter: str | None) -> Map:
     """`{`a.b`: 1}` becomes `{a: {b: 1}}`."""
+    delimiter = "." if delimiter is None else delimiter
     nested: dict[str, Any] = {}
     for key, value in (given or {}).items():
         *parents, last = key.split(delimiter)

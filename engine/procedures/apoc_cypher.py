@@ -178,6 +178,8 @@ def first_column_many(context: Execution, statement: str, parameters: Parameters
 def _choose(
     context: Execution, procedure: str, statement: str | None, parameters: Parameters, may_write: bool
 ) -> Iterator[Row]:
+    if statement is None:
+        raise call_failed(procedure, "java.lang.NullPointerException", "the query is null")
     if not statement:
         yield ({},)
         return
@@ -196,8 +198,12 @@ def _decided(procedure: str, condition: bool | None) -> bool:
 
 def _first_true(conditions: list[Any] | None, otherwise: str | None) -> str | None:
     given = conditions or []
-    pairs = zip(given[::2], given[1::2], strict=False)
-    return next((query for condition, query in pairs if condition is True), otherwise)
+    for condition, query in zip(given[::2], given[1::2], strict=False):
+        if condition is None:
+            raise ValueError("a condition is null")
+        if condition is True:
+            return query  # type: ignore[no-any-return]
+    return otherwise
 
 
 @cypher_procedure(

@@ -35,7 +35,7 @@ Properties = dict[str, Any] | None
 )
 def create_node(context: Execution, labels: list[str] | None, properties: Properties) -> Iterator[Row]:
     """The new node."""
-    yield (NodeRef(writer_of(context).create_node(labels or [], _present(properties))),)
+    yield (NodeRef(writer_of(context).create_node(_named(labels), _present(properties))),)
 
 
 @cypher_procedure(
@@ -61,7 +61,7 @@ def create_relationship(
 def create_nodes(context: Execution, labels: list[str] | None, maps: list[Properties] | None) -> Iterator[Row]:
     """The new nodes."""
     for properties in maps or ():
-        yield (NodeRef(writer_of(context).create_node(labels or [], _present(properties))),)
+        yield (NodeRef(writer_of(context).create_node(_named(labels), _present(properties))),)
 
 
 @cypher_procedure(
@@ -134,6 +134,10 @@ def create_uuids(context: Execution, count: int) -> Iterator[Row]:
     yield from ((row, create_uuid()) for row in range(count))
 
 
+def _named(labels: list[str] | None) -> list[str]:
+    return [label for label in labels or () if label is not None]
+
+
 def _present(properties: Properties) -> dict[str, Any]:
     return {key: value for key, value in (properties or {}).items() if value is not None}
 
@@ -150,7 +154,7 @@ def _present(properties: Properties) -> dict[str, Any]:
 def add_labels(context: Execution, given: Any, labels: list[str] | None) -> Iterator[Row]:
     """The nodes."""
     for node in nodes_of(context, given):
-        for label in labels or ():
+        for label in _named(labels):
             writer_of(context).add_label(node.position, label)
         yield (node,)
 
@@ -164,7 +168,7 @@ def add_labels(context: Execution, given: Any, labels: list[str] | None) -> Iter
 def remove_labels(context: Execution, given: Any, labels: list[str] | None) -> Iterator[Row]:
     """The nodes."""
     for node in nodes_of(context, given):
-        for label in labels or ():
+        for label in _named(labels):
             writer_of(context).remove_label(node.position, label)
         yield (node,)
 
@@ -182,7 +186,7 @@ def set_labels(context: Execution, given: Any, labels: list[str] | None) -> Iter
         for label in writer.label_sets(np.array([node.position], np.int64))[0]:
             if label not in (labels or ()):
                 writer.remove_label(node.position, label)
-        for label in labels or ():
+        for label in _named(labels):
             writer.add_label(node.position, label)
         yield (node,)
 
@@ -307,6 +311,13 @@ def matching_nodes(context: Execution, labels: list[str], identity: dict[str, An
     return nodes
 
 
+def _refuse_nulls(procedure: str, kind: str, identity: dict[str, Any]) -> None:
+    for key, value in identity.items():
+        if value is None:
+            message = f"Cannot merge the following {kind} because of null property value for '{key}'"
+            raise call_failed(procedure, "org.neo4j.exceptions.InvalidSemanticsException", message)
+
+
 def _merge_node(
     context: Execution,
     procedure: str,
@@ -324,6 +335,7 @@ def _merge_node(
             "`NODE` "
             "without a label, pass an empty list instead.",
         )
+    _refuse_nulls(procedure, "node", identity)
     writer = writer_of(context)
     found = matching_nodes(context, labels or [], identity)
     for node in found:
@@ -402,6 +414,7 @@ def _merge_relationship(
         raise illegal_argument(procedure, "It is not possible to merge a `RELATIONSHIP` without a `RELATIONSHIP` type.")
     if start is None or end is None:
         raise call_failed(procedure, "java.lang.NullPointerException", "a node to merge between is null")
+    _refuse_nulls(procedure, "relationship", identity or {})
     writer = writer_of(context)
     found = matching_relationships(context, start, type_name, identity, end)
     for relationship in found.tolist():

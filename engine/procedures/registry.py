@@ -29,12 +29,17 @@ from hoplite.engine.signatures import (
     parse_signature,
     types_of,
 )
-from hoplite.errors import PROCEDURE_CALL_FAILED, TOKEN_NAME_ERROR, CypherError
+from hoplite.errors import PROCEDURE_CALL_FAILED, TOKEN_NAME_ERROR, TYPE_ERROR, CypherError
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.types import MAP, ProcedureSignature, list_of
 from hoplite.values.order import equals
 
 Row = tuple[Any, ...]
+# What Java throws for errors that are not the statement's own inside of a procedure.
+_THROWN = {
+    TOKEN_NAME_ERROR: "org.neo4j.internal.kernel.api.exceptions.schema.IllegalTokenNameException",
+    TYPE_ERROR: "org.neo4j.exceptions.CypherTypeException",
+}
 ProcedureFunction = Callable[..., Iterable[Any]]
 Convert = Callable[[Any], Any]
 
@@ -67,9 +72,9 @@ class Procedure:
             for row in self.function(context, *given):
                 yield row if isinstance(row, Mapping | Batch) else dict(zip(names, row, strict=True))
         except CypherError as error:
-            if error.code != TOKEN_NAME_ERROR or self.signature.name.startswith("db."):
+            java_class = _THROWN.get(error.code or "")
+            if java_class is None or self.signature.name.startswith("db."):
                 raise
-            java_class = "org.neo4j.internal.kernel.api.exceptions.schema.IllegalTokenNameException"
             raise call_failed(self.signature.name, java_class, error.message) from None
         except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError, re.error) as problem:
             # Java would also throw on such arguments; exactly what is not worth imitating.

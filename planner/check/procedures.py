@@ -100,18 +100,14 @@ def _wrong_count(
         bound = "none" if total == 0 else f"no more than {total}"
         problem = f"provides too many arguments: got {given} expected {bound}."
     else:
-        defaults = f" (total: {total}, {total - least} of which have default values)" if total > least else ""
-        at_least = "at least " if total > least else ""
-        problem = (
-            f"does not provide the required number of arguments: got {given} expected {at_least}{least}{defaults}."
-        )
+        bound = f"at least {least} (total: {total}, {total - least} of which have default values)"
+        problem = f"does not provide the required number of arguments: got {given} expected {bound}."
     needed = [field.type for field in procedure.inputs if not field.has_default]
     if not needed:
         takes = "no arguments"
     else:
-        at_least = "at least " if total > least else ""
         plural = "s" if len(needed) > 1 else ""
-        takes = f"{at_least}{len(needed)} argument{plural} of type{plural} {', '.join(needed)}"
+        takes = f"at least {len(needed)} argument{plural} of type{plural} {', '.join(needed)}"
     return check.error(
         f"Procedure call {problem}\n\nProcedure {procedure.name} has signature: {_described(procedure)}\n"
         f"meaning that it expects {takes}\nDescription: {procedure.description}",
