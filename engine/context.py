@@ -98,6 +98,11 @@ class Services(Protocol):
         ...
 
     @property
+    def is_system(self) -> bool:
+        """Whether this is the database `system`, which administers the others."""
+        ...
+
+    @property
     def is_read_only(self) -> bool:
         """Whether nothing may be written, neither to the graph nor to files."""
         ...

@@ -601,6 +601,8 @@ PROCEDURES = {
     "dbms.listConfig": "procedures.database",
     "dbms.listConnections": "procedures.database",
     "dbms.routing.getRoutingTable": "procedures.database_names",
+    "dbms.upgrade": "procedures.database",
+    "dbms.upgradeStatus": "procedures.database",
     "hop.paths": "procedures.hops",
     "hop.within": "procedures.hops",
     "tx.getMetaData": "procedures.database",

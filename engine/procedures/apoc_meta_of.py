@@ -27,7 +27,7 @@ _WRONG_CLASS = "java.lang.ClassCastException"
 
 @cypher_procedure(
     f"apoc.meta.graph.of(graph = {{}} :: ANY, config = {{}} :: MAP) :: ({PICTURE})",
-    mode="READ",
+    mode="DEFAULT",
     description="Returns the labels and types in a part of the graph as virtual nodes and relationships.",
     works_on_system=False,
 )

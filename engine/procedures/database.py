@@ -9,7 +9,7 @@ from typing import Any
 
 from hoplite.engine.context import Execution
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure
-from hoplite.errors import CypherError
+from hoplite.errors import PROCEDURE_CALL_FAILED, CypherError
 from hoplite.storage.schema import Index, IndexKind
 from hoplite.values.temporal import DateTime
 
@@ -89,7 +89,8 @@ def _creation_date(context: Execution) -> str:
 )
 def info(context: Execution) -> Iterator[Row]:
     """Id, name and date."""
-    yield (_store_id(context, "neo4j"), "neo4j", _creation_date(context))
+    name = "system" if context.database.is_system else "neo4j"
+    yield (_store_id(context, name), name, _creation_date(context))
 
 
 @cypher_procedure(
@@ -100,6 +101,39 @@ def info(context: Execution) -> Iterator[Row]:
 def dbms_info(context: Execution) -> Iterator[Row]:
     """Id, name and date."""
     yield (_store_id(context, "system"), "system", _creation_date(context))
+
+
+def _refuse_outside_system(context: Execution, procedure: str) -> None:
+    if not context.database.is_system:
+        message = (
+            f"This is an administration command and it should be executed against the system database: {procedure}"
+        )
+        raise CypherError(PROCEDURE_CALL_FAILED, message)
+
+
+@cypher_procedure(
+    "dbms.upgrade() :: (status :: STRING, upgradeResult :: STRING)",
+    mode="WRITE",
+    description="Upgrade the system database schema if it is not the current schema.",
+    admin=True,
+    deprecated_by="Automatic upgrade",
+)
+def upgrade(context: Execution) -> Iterator[Row]:
+    """There is no schema of an earlier version."""
+    _refuse_outside_system(context, "dbms.upgrade")
+    yield "CURRENT", "nothing to do"
+
+
+@cypher_procedure(
+    "dbms.upgradeStatus() :: (status :: STRING, description :: STRING, resolution :: STRING)",
+    description="Report the current status of the system database sub-graph schema.",
+    admin=True,
+    deprecated_by="Automatic upgrade",
+)
+def upgrade_status(context: Execution) -> Iterator[Row]:
+    """There is no schema of an earlier version."""
+    _refuse_outside_system(context, "dbms.upgradeStatus")
+    yield "CURRENT", "The sub-graph is already at the current version", "nothing to do"
 
 
 @cypher_procedure(

@@ -60,6 +60,8 @@ class Procedure:
 
     def call(self, context: Execution, arguments: Sequence[Any]) -> Iterator[Mapping[str, Any] | Batch]:
         """The rows of a call, by output name, one at a time or in batches; omitted arguments get their defaults."""
+        if context.services is not None and context.services.is_system and self._is_about_data:
+            return  # the database `system` has none
         inputs = self.signature.inputs
         given = [_argument(value, field.type, context) for value, field in zip(arguments, inputs, strict=False)]
         given += [field.default for field in inputs[len(given) :]]
@@ -80,6 +82,13 @@ class Procedure:
             # Java would also throw on such arguments; exactly what is not worth imitating.
             raise call_failed(self.signature.name, "java.lang.RuntimeException", str(problem)) from problem
 
+    @property
+    def _is_about_data(self) -> bool:
+        name = self.signature.name
+        return name.startswith("db.") and name not in _ABOUT_DATABASES
+
+
+_ABOUT_DATABASES = ("db.info", "db.ping", "db.clearQueryCaches", "db.index.fulltext.listAvailableAnalyzers")
 
 PROCEDURES: Families[Procedure] = Families(homes.PROCEDURES)  # by name, which is case-sensitive
 

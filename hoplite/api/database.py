@@ -72,6 +72,8 @@ _HOPS_ANTICIPATED = 10_000
 class Database(Transfers, Retrieval, ForModels):
     """A graph and the engine over it. May be used from several threads."""
 
+    _is_system = False  # it stands for a server's database `system`
+
     def __init__(
         self,
         path: str | os.PathLike[str] | None = None,

@@ -39,6 +39,10 @@ class DatabaseServices:
         return self._limits.read_only
 
     @property
+    def is_system(self) -> bool:
+        return self._database._is_system
+
+    @property
     def opened(self) -> DateTime:
         return self._database._opened
 

@@ -15,8 +15,10 @@ SYSTEM = "system"
 
 
 def open_system() -> Database:
-    """An empty database that cannot be written to."""
-    return Database(read_only=True)
+    """An empty database, for the statements that are not refused: none of them writes."""
+    database = Database()
+    database._is_system = True
+    return database
 
 
 def refusal(text: str) -> CypherError | None:

@@ -70,6 +70,45 @@ def test_the_system_database_refuses_procedures_of_other_databases(driver: neo4j
     assert (raised.value.message or "").endswith(f"can only be executed in a user database: {text}")
 
 
+def test_procedures_about_data_find_nothing_in_the_system_database(driver: neo4j.Driver) -> None:
+    for call in ("db.stats.collect('x')", "db.schema.visualization()", "db.index.fulltext.queryNodes('x', 'x')"):
+        assert driver.execute_query(f"CALL {call}", database_="system").records == []
+    (record,) = driver.execute_query("CALL db.info()", database_="system").records
+    assert record["name"] == "system"
+
+
+def test_upgrades_belong_to_the_system_database(driver: neo4j.Driver) -> None:
+    (record,) = driver.execute_query("CALL dbms.upgrade()", database_="system").records
+    assert tuple(record) == ("CURRENT", "nothing to do")
+    (record,) = driver.execute_query("CALL dbms.upgradeStatus()", database_="system").records
+    assert tuple(record) == ("CURRENT", "The sub-graph is already at the current version", "nothing to do")
+    with pytest.raises(Neo4jError, match=r"it should be executed against the system database: dbms\.upgrade") as raised:
+        driver.execute_query("CALL dbms.upgrade()")
+    assert raised.value.code == "Neo.ClientError.Procedure.ProcedureCallFailed"
+
+
+def test_the_system_database_refuses_triggers_as_others_do(driver: neo4j.Driver) -> None:
+    with pytest.raises(Neo4jError, match="Triggers have not been enabled"):
+        driver.execute_query("CALL apoc.trigger.install('neo4j', 'a', 'RETURN 1', {})", database_="system")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE (:A)",
+        "CREATE INDEX FOR (n:A) ON (n.x)",
+        "CALL apoc.cypher.doIt('CREATE (:A)', {})",
+        "CALL db.createLabel('A')",
+    ],
+)
+def test_nothing_is_written_to_the_system_database(driver: neo4j.Driver, text: str) -> None:
+    refused = "user database|unsupported clauses"
+    with pytest.raises(Neo4jError, match=refused):
+        driver.execute_query(text, database_="system")
+    with driver.session(database="system") as session, pytest.raises(Neo4jError, match=refused):
+        session.begin_transaction().run(text).consume()
+
+
 def test_the_system_database_names_the_clauses_that_it_refuses(driver: neo4j.Driver) -> None:
     with driver.session(database="system") as session, pytest.raises(Neo4jError) as raised:
         session.run("MATCH (n) SET n.x = 1 RETURN n").consume()
