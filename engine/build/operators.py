@@ -30,6 +30,7 @@ from hoplite.engine.operators import (
     scans,
     show,
     transactions,
+    value_join,
     walks,
     writes,
 )
@@ -447,7 +448,7 @@ class OperatorBuilder:
                 )
             case pp.HashJoin(left=left, right=right, added=added):
                 keys = self.term(plan.left_key), self.term(plan.right_key)
-                return apply.HashJoin(build(left), build(right), *keys, added)
+                return value_join.HashJoin(build(left), build(right), *keys, added)
             case pp.Product(left=left, right=right, added=added):
                 return apply.Product(build(left), build(right), added)
             case pp.Union(sources=sources, names=names):

@@ -10,22 +10,17 @@ from hoplite.engine.batch import UNIT, Batch, concatenate_batches
 from hoplite.engine.context import Execution
 from hoplite.engine.memory import Held
 from hoplite.engine.operators.base import (
-    LARGEST_BATCH,
-    Evaluator,
     Operator,
     argument_rows,
     batch_limit,
-    evaluate,
     null_column,
     pairs,
 )
 from hoplite.grammar.hidden import HIDDEN
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.logical import ROW
-from hoplite.values.columns import Column, Int64s, Integers, Nodes, Relationships
-from hoplite.values.order import group_key
+from hoplite.values.columns import Int64s, Integers, Nodes, Relationships
 
-_TABLE_ENTRY = 100  # bytes per row of a hash table
 _PLACE = HIDDEN + "place"  # the left row that a row belongs to, for sorting
 
 
@@ -143,70 +138,6 @@ class ForEachRow(Operator):
 
 
 @dataclass(slots=True, eq=False)
-class HashJoin(Operator):
-    """Pairs of rows whose keys may be equal; the right side runs once and is held in memory."""
-
-    left: Operator
-    right: Operator
-    left_key: Evaluator
-    right_key: Evaluator
-    added: tuple[str, ...]
-
-    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        """In the order of the left rows."""
-        table: dict[object, list[int]] | None = None
-        right: Batch | None = None
-        with context.memory.holding() as held:
-            for incoming in self.left.run(context, argument):
-                if table is None:
-                    table, right = self._table(context, held)
-                if right is None:
-                    continue  # no key is evaluated, which might fail
-                batch, (keys,), error = evaluate(incoming, (self.left_key,), context)
-                for rows, partners in _partners(keys, table):
-                    context.check_time()
-                    found = right.take(partners)
-                    yield batch.take(rows).with_columns({name: found[name] for name in self.added})
-                if error is not None:
-                    raise error
-
-    def _table(self, context: Execution, held: Held) -> tuple[dict[object, list[int]], Batch | None]:
-        batches = [held.add_batch(batch) for batch in self.right.run(context, Batch({}, 1))]
-        if not batches:
-            return {}, None
-        batch, (keys,), error = evaluate(concatenate_batches(batches), (self.right_key,), context)
-        if error is not None:
-            raise error
-        held.add(_TABLE_ENTRY * batch.row_count)
-        table: dict[object, list[int]] = {}
-        for row, value in enumerate(keys.objects()):
-            if row % LARGEST_BATCH == 0:
-                context.check_time()
-            if value is not None:
-                table.setdefault(_join_key(value), []).append(row)
-        return table, batch
-
-
-def _partners(keys: Column, table: dict[object, list[int]]) -> Iterator[tuple[Int64s, Int64s]]:
-    """The pairs of rows whose keys may be equal, in pieces of bounded size."""
-    rows: list[int] = []
-    partners: list[int] = []
-    for row, value in enumerate(keys.objects()):
-        if value is None:
-            continue
-        found = table.get(_join_key(value), ())
-        for first in range(0, len(found), LARGEST_BATCH):
-            some = found[first : first + LARGEST_BATCH]
-            rows.extend([row] * len(some))
-            partners.extend(some)
-            if len(rows) >= LARGEST_BATCH:
-                yield np.array(rows, np.int64), np.array(partners, np.int64)
-                rows, partners = [], []
-    if rows:
-        yield np.array(rows, np.int64), np.array(partners, np.int64)
-
-
-@dataclass(slots=True, eq=False)
 class Product(Operator):
     """Every pair of rows; the right side is read, and kept, during the first batch of the left."""
 
@@ -234,16 +165,3 @@ class Product(Operator):
         for batch in self.right.run(context, UNIT):
             read.append(held.add_batch(batch))
             yield batch
-
-
-def _join_key(value: object) -> object:
-    """A key shared by values that `=` considers equal. Others may share it too: the predicate is applied again."""
-    if isinstance(value, bool | str) or value is None:
-        return value
-    if isinstance(value, int | float):
-        return "number", float(value)  # 1 = 1.0: integers are compared with floats as floats
-    if isinstance(value, list | tuple):
-        return tuple(_join_key(item) for item in value)
-    if isinstance(value, dict):
-        return frozenset(value)
-    return group_key(value)
