@@ -78,7 +78,9 @@ def _kind_test(type_name: TypeName) -> Test:
         case "PROPERTY VALUE":
             return _is_storable
         case "LIST":
-            of_item = type_test(type_name.arguments[0]) if type_name.arguments else lambda value: True
+            # Elements of any type may be null, even if the type says NOT NULL.
+            is_any = not type_name.arguments or _includes_any(type_name.arguments[0])
+            of_item = (lambda value: True) if is_any else type_test(type_name.arguments[0])
             return lambda value: isinstance(value, list | bytes) and all(map(of_item, value))
         case "UNION":
             tests = [type_test(alternative) for alternative in type_name.arguments]
@@ -89,6 +91,12 @@ def _kind_test(type_name: TypeName) -> Test:
         case name:
             wanted = _CLASSES[name]
             return lambda value: type(value) is wanted
+
+
+def _includes_any(type_name: TypeName) -> bool:
+    if type_name.name == "UNION":
+        return any(map(_includes_any, type_name.arguments))
+    return type_name.name == "ANY"
 
 
 def _is_storable(value: Any) -> bool:

@@ -88,9 +88,10 @@ def make_duration(fields: Mapping[str, Any]) -> Duration:
     exact = True
     numbers: list[tuple[int, int, int | float]] = []
     for key in visiting_order(fields):
-        value = fields[key]
         if key.lower() not in _DURATION_FIELDS:
             raise execution_failed(f"Unknown field: {key}")
+    order = list(_DURATION_FIELDS)
+    for key, value in sorted(fields.items(), key=lambda field: order.index(field[0].lower())):
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise execution_failed(f"{key} must be a number value, but was a {class_name(value)}")
         exact = exact and isinstance(value, int)
