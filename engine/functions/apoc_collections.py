@@ -579,7 +579,8 @@ def random_items(values: Items, count: int, again: bool) -> list[Any]:
 
 @apoc_function("apoc.convert.toSet(list :: ANY) :: LIST<ANY>", "Returns a value as a list without repeated elements.")
 def value_to_set(value: Any) -> Items:
-    """A single value becomes a list of one element."""
-    if value is None:
+    """A path becomes its elements, any other single value a list of one element."""
+    given = value.elements() if isinstance(value, PathValue) else value
+    if given is None:
         return None
-    return list(_distinct(value if isinstance(value, list) else [value]).values())
+    return list(_distinct(given if isinstance(given, list) else [given]).values())

@@ -11,7 +11,7 @@ import numpy as np
 
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc import apoc_function, function_failed
-from hoplite.engine.functions.apoc_maps import degree, ends_of, held_by, types_and_sides
+from hoplite.engine.functions.apoc_maps import degree, ends_of, held_by, to_list, types_and_sides
 from hoplite.engine.functions.entities import labels, public_id, relationship_type
 from hoplite.engine.functions.given_entities import nodes_of
 from hoplite.errors import execution_failed
@@ -265,14 +265,14 @@ def combine_paths(context: Execution, first: PathValue | None, second: PathValue
     if first is None or second is None:
         return first or second
     if first.nodes[-1] != second.nodes[0]:
-        paths = f"{_path_text(context, first)} with {_path_text(context, second)}"
+        paths = f"{path_text(context, first)} with {path_text(context, second)}"
         message = f"Paths don't connect on their end and start-nodes {paths}"
         raise function_failed("apoc.path.combine", "java.lang.IllegalArgumentException", message)
     nodes = first.node_refs() + second.node_refs()[1:]
     return path_of(nodes, first.relationship_refs() + second.relationship_refs())
 
 
-def _path_text(context: Execution, path: PathValue) -> str:
+def path_text(context: Execution, path: PathValue) -> str:
     """`(0)-[KNOWS,5]->(1)`"""
     start, *nodes = path.node_refs()
     written = f"({public_id(context, start)})"
@@ -353,18 +353,15 @@ def to_relationship(value: Any) -> RelationshipRef | None:
 
 @apoc_function("apoc.convert.toNodeList(list :: ANY) :: LIST<ANY>", "Returns a value as a list of nodes.")
 def to_node_list(value: Any) -> list[Any] | None:
-    """A single value becomes a list of one element."""
-    if value is None:
-        return None
-    return [item if isinstance(item, NodeRef) else None for item in (value if isinstance(value, list) else [value])]
+    """A path becomes its elements, any other single value a list of one; null for what is not a node."""
+    given = to_list(value)
+    return None if given is None else [item if isinstance(item, NodeRef) else None for item in given]
 
 
 @apoc_function(
     "apoc.convert.toRelationshipList(relList :: ANY) :: LIST<ANY>", "Returns a value as a list of relationships."
 )
 def to_relationship_list(value: Any) -> list[Any] | None:
-    """A single value becomes a list of one element."""
-    if value is None:
-        return None
-    given = value if isinstance(value, list) else [value]
-    return [item if isinstance(item, RelationshipRef) else None for item in given]
+    """A path becomes its elements, any other single value a list of one; null for what is not a relationship."""
+    given = to_list(value)
+    return None if given is None else [item if isinstance(item, RelationshipRef) else None for item in given]

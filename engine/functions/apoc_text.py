@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import base64
 import codecs
-import hashlib
 import random
 import re
 import unicodedata
@@ -283,22 +282,6 @@ _of_text(
     "Decodes a Base64 string.",
     lambda text: _base64_decoded(text, b"+/"),
 )
-
-
-def _register_hash(name: str, algorithm: str) -> None:
-    @apoc_function(
-        f"apoc.util.{name}(values :: LIST<ANY>) :: STRING",
-        f"Returns the {name.upper()} checksum of the values' concatenated text.",
-    )
-    def checksum(values: list[Any] | None) -> Text:
-        if values is None:
-            return None
-        text = "".join("null" if value is None else str(string_of(value)) for value in values)
-        return hashlib.new(algorithm, text.encode()).hexdigest()
-
-
-for _name in ("md5", "sha1", "sha256", "sha384", "sha512"):
-    _register_hash(_name, _name)
 
 
 # --- characters ---

@@ -7,8 +7,8 @@ from typing import Any
 
 from hoplite.engine.context import Execution
 from hoplite.engine.functions.apoc import apoc_function
-from hoplite.engine.functions.apoc_maps import ends_of
-from hoplite.engine.functions.entities import labels, properties_of, relationship_type
+from hoplite.engine.functions.apoc_maps import ends_of, held_by
+from hoplite.engine.functions.entities import labels, relationship_type
 from hoplite.engine.functions.strings import string_of
 from hoplite.lazy import lazy_pattern
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef
@@ -69,7 +69,7 @@ class _Writer:
 
     def _node(self, node: NodeRef) -> str:
         names = "".join(f":{_quoted(label)}" for label in labels(self._context, node) or [])
-        return f"({self._config.get('node') or ''}{names} {self._map(properties_of(self._context, node))})"
+        return f"({self._config.get('node') or ''}{names} {self._map(held_by(self._context, node))})"
 
     def _relationship(self, relationship: RelationshipRef) -> str:
         ends = []
@@ -77,7 +77,7 @@ class _Writer:
             name = self._config.get(place)
             ends.append(f"({name})" if name else self._node(node))
         body = f":{_quoted(str(relationship_type(self._context, relationship)))}"
-        properties = self._map(properties_of(self._context, relationship))
+        properties = self._map(held_by(self._context, relationship))
         return f"{ends[0]}-[{self._config.get('relationship') or ''}{body} {properties}]->{ends[1]}"
 
 
