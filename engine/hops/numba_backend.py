@@ -418,6 +418,10 @@ def _search_plain(
         check()
         if status == numba_bfs.DEEP:
             state = scratch.state = np.concatenate((state, np.zeros_like(state)))
+        elif status == numba_bfs.WIDE:
+            level, begin, end = state[numba_bfs.LEVEL : numba_bfs.HEAD].tolist()
+            scratch.order[begin:end].sort()
+            state[numba_bfs.SORTED] = level
         elif status == numba_bfs.DENSE:
             state[numba_bfs.AT_NODE] = 0
             while not numba_bfs.pull(arrays, scratch.mark, scratch.order, state, _WORK):

@@ -20,10 +20,13 @@ from hoplite.engine.hops.compiled import Bytes, Flags, Int32s, Ints, inlined, ke
 from hoplite.engine.hops.numba_kernels import IncidenceArrays, run_end
 
 # Why a search returned.
-DONE, WORKED, DEEP, DENSE = 0, 1, 2, 3
+DONE, WORKED, DEEP, DENSE, WIDE = 0, 1, 2, 3, 4
 # Places in the state: the frontier is queue[BEGIN:END], or the sources; HEAD is the next node in it to follow, over
-# SIDE. From BOUNDS on: the number of nodes entered up to each level.
-LEVEL, BEGIN, END, HEAD, TAIL, SIDE, FROM_SOURCES, AT_NODE, BOUNDS = 0, 1, 2, 3, 4, 5, 6, 7, 8
+# SIDE; SORTED is the last level whose frontier was sorted. From BOUNDS on: the number of nodes entered up to each
+# level.
+LEVEL, BEGIN, END, HEAD, TAIL, SIDE, FROM_SOURCES, AT_NODE, SORTED, BOUNDS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+# A frontier of this many nodes is followed in ascending order: it then reads the arrays from front to back.
+SORTED_FROM = 4096
 
 # If the frontier holds at least one in this many nodes, its entries are counted ...
 _WIDE_SHARE = 64
@@ -130,8 +133,8 @@ def search(
     hop: Fused, sources: Int32s, upper: int, mark_starts: bool, mark: Bytes, queue: Int32s, state: Ints, work: int
 ) -> int:
     """Continue until the search is done, has looked at `work` entries, needs more room for the bounds of its levels, or
-    reaches a level that is better pulled; returns which. When done, it has entered state[TAIL] nodes and cleared their
-    marks.
+    reaches a level that is better pulled or whose frontier has to be sorted; returns which. When done, it has entered
+    state[TAIL] nodes and cleared their marks.
 
     Without `mark_starts`, the first step leads from the sources without entering them: they are entered like any other
     node.
@@ -145,7 +148,7 @@ def search(
         if mark_starts:
             tail = enter(sources, 0, len(sources), mark, queue, 0)
         end = len(sources) if from_sources else tail
-        state[BOUNDS] = tail
+        state[BOUNDS], state[SORTED] = tail, -1
     typed = len(flags) > 0
     last_side = 1 if both else 0
     status = DONE
@@ -156,6 +159,9 @@ def search(
         may_pull = can_pull and not from_sources and side == 0
         if may_pull and is_dense(hop.near.indptr, len(hop.near.neighbours), queue, head, end):
             status = DENSE
+            break
+        if end - begin >= SORTED_FROM and state[SORTED] < level and not from_sources:
+            status = WIDE
             break
         while side <= last_side:
             some = hop.near if side == 0 else hop.far

@@ -19,7 +19,7 @@ from hoplite.engine.hops.expansion import breadth
 from hoplite.engine.hops.interface import UNLIMITED, Check, Excluded, Hop, NodeBatch, Positions, SearchLevels
 from hoplite.engine.hops.masks import RememberedNodes, RememberedRelationships, remember_nodes, remember_relationships
 from hoplite.engine.hops.numba_arrays import as_compiled, flags_of, incidence_arrays
-from hoplite.engine.hops.numba_bfs import enter
+from hoplite.engine.hops.numba_bfs import SORTED_FROM, enter
 from hoplite.engine.hops.numba_kernels import IncidenceArrays
 from hoplite.engine.hops.scratch import Scratch, borrowed
 from hoplite.engine.hops.spread import Spread
@@ -27,8 +27,6 @@ from hoplite.storage.incidence import Adjacency
 from hoplite.storage.value_index import NO_POSITIONS
 
 GROUPS_AT_ONCE = 64
-# A frontier of this many nodes is followed in ascending order: it then reads the arrays from front to back.
-_SORTED_FROM = 4096
 # Entries looked at between two calls of a check.
 _WORK = 1 << 22
 # Steps that a mask is asked about in one call.
@@ -228,7 +226,7 @@ def sweep(
     mark, queue = scratch.mark, scratch.order
     state = np.zeros(kernels.STATE_SIZE, dtype=np.int64)
     state[kernels.TAIL] = tail
-    if len(frontier) >= _SORTED_FROM:
+    if len(frontier) >= SORTED_FROM:
         frontier = np.sort(frontier)
     for piece, removed in layout.pieces(frontier):
         state[kernels.PLACE] = state[kernels.ENTRY] = 0

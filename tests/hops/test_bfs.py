@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hoplite.engine import hops
-from hoplite.engine.hops import BackendName, Hop, Positions, Side
+from hoplite.engine.hops import BackendName, Hop, Positions, Side, numba_backend, numba_bfs
 from hoplite.engine.hops.select import backend_named
 from hoplite.storage.incidence import Adjacency, Incidence
 from tests.hops.backends import every_backend
@@ -102,6 +102,29 @@ def test_a_partition_is_loaded_once_for_all_groups() -> None:
     backend_named("numba").bfs_batch(hop, np.arange(61, dtype=np.int64), sources, 3, mark_starts=True)
     assert hop.outgoing is not None and isinstance(hop.outgoing.partitions, Loaded)
     assert hop.outgoing.partitions.loads <= 3 * 3
+
+
+@pytest.mark.parametrize("side", list(Side))
+@pytest.mark.parametrize("types", [None, [1, 3]])
+@pytest.mark.parametrize("work", [1_000, 1 << 22])
+def test_wide_levels_are_followed_in_ascending_order(
+    side: Side, types: list[int] | None, work: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if a level takes several calls."""
+    monkeypatch.setattr(numba_backend, "_WORK", work)
+    count = 60_000
+    hop = random_hop(count, 90_000, side, types)
+    sources = np.random.default_rng(5).permutation(count)[:5_000]
+    groups = np.zeros(len(sources), dtype=np.int64)
+    found, wanted = (
+        backend_named(name).bfs_levels(hop, groups, sources, 5, mark_starts=True) for name in ("numba", "numpy")
+    )
+    assert found.level.tolist() == wanted.level.tolist()
+    order = np.lexsort((wanted.nodes, wanted.level))
+    assert found.nodes[np.lexsort((found.nodes, found.level))].tolist() == wanted.nodes[order].tolist()
+    first = found.nodes[found.level == 0]
+    assert len(first) >= numba_bfs.SORTED_FROM
+    assert (np.diff(first) > 0).all()
 
 
 @few_backends

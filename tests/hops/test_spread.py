@@ -75,7 +75,7 @@ def test_marks_are_cleared_however_many_there_are(entered: int) -> None:
 
 @pytest.mark.parametrize("side", list(Side))
 def test_a_wide_frontier_is_followed_in_any_order(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(numba_levels, "_SORTED_FROM", 2)
+    monkeypatch.setattr(numba_levels, "SORTED_FROM", 2)
     hop = parted(random_hop(400, 1_500, side), 3)
     sources = np.array([7, 3, 300], dtype=np.int64)
     for upper in (1, 3, None):
