@@ -16,7 +16,7 @@ from hoplite.grammar import ast
 from hoplite.grammar.statement import Administration, CreateConstraint, CreateIndex, DropSchema
 from hoplite.planner.notifications import already_exists, does_not_exist
 from hoplite.planner.type_text import type_text
-from hoplite.storage.index_options import option_text
+from hoplite.storage.index_options import checked_config, option_text, refuse_options
 from hoplite.storage.schema import Constraint, Entity, Index, IndexKind
 from hoplite.storage.schema_changes import enterprise_only
 
@@ -87,17 +87,35 @@ _ENTERPRISE = {"KEY": "KEY", "NOT NULL": "PROPERTY EXISTENCE", "TYPED": "PROPERT
 def _create_constraint(command: CreateConstraint, context: Execution) -> None:
     assert context.writer is not None
     name, entity = _name(command.name, context), Entity(command.entity)
-    if command.kind in _ENTERPRISE:
-        shown = None if command.type is None else type_text(command.type)
-        rule = _ENTERPRISE[command.kind]
-        raise enterprise_only(context.writer.schema, name, rule, entity, command.label, command.keys, shown)
     options = _options(command.options, context)
+    if command.kind in _ENTERPRISE:
+        _refuse_constraint(command, name, options, context)
+        return
     outcome = context.writer.create_constraint(
         name, entity, command.label, command.keys, options, command.if_not_exists
     )
     context.counters.constraints_added += int(outcome.is_new)
     if not outcome.is_new:
         _note_existing(_described("CONSTRAINT", name, entity, (command.label,), command.keys), outcome.rule, context)
+
+
+def _refuse_constraint(
+    command: CreateConstraint, name: str | None, options: dict[str, Any], context: Execution
+) -> None:
+    """Raise the error for a constraint of the Enterprise edition, unless one of the name exists and that is enough."""
+    assert context.writer is not None
+    schema, entity, rule = context.writer.schema, Entity(command.entity), _ENTERPRISE[command.kind]
+    if rule == "KEY":
+        checked_config(IndexKind.RANGE, entity, options, "key")
+    else:
+        refuse_options(entity, rule.lower(), options)
+    shown = None if command.type is None else type_text(command.type)
+    known = schema.constraint(name) if command.if_not_exists and name is not None else None
+    if known is None:
+        raise enterprise_only(schema, name, rule, entity, command.label, command.keys, shown)
+    wanted = {"KEY": f"{entity.value} KEY", "PROPERTY EXISTENCE": "NOT NULL", "PROPERTY TYPE": f":: {shown}"}[rule]
+    asked = _described("CONSTRAINT", name, entity, (command.label,), command.keys, wanted)
+    _note_existing(asked, known, context)
 
 
 def _drop(command: DropSchema, context: Execution) -> None:
@@ -115,7 +133,12 @@ def _drop(command: DropSchema, context: Execution) -> None:
 
 
 def _described(
-    kind: str, name: str | None, entity: Entity, labels: tuple[str, ...], keys: tuple[str, ...]
+    kind: str,
+    name: str | None,
+    entity: Entity,
+    labels: tuple[str, ...],
+    keys: tuple[str, ...],
+    required: str = "UNIQUE",
 ) -> list[str]:
     """The name of a rule and what it covers, as notifications write them before and after IF NOT EXISTS."""
     if kind == "LOOKUP INDEX":
@@ -124,7 +147,7 @@ def _described(
     label = "|".join(labels)
     covered = f"(e:{label})" if entity is Entity.NODE else f"()-[e:{label}]-()"
     properties = ", ".join(f"e.{key}" for key in keys)
-    target = f"REQUIRE ({properties}) IS UNIQUE" if kind == "CONSTRAINT" else f"ON ({properties})"
+    target = f"REQUIRE ({properties}) IS {required}" if kind == "CONSTRAINT" else f"ON ({properties})"
     return [f"{kind} {name}" if name is not None else kind, f"FOR {covered} {target}"]
 
 

@@ -98,6 +98,7 @@ CONDITIONS = {
         "The 'MERGE' clause did not find a matching node `{}` and cannot create a new node due to conflicts with "
         "existing uniqueness constraints.",
     ),
+    "22N81": Condition(f"{_DATA} - expression type unsupported here", "Invalid input: '{}' is not supported in {}."),
     "22N90": Condition(
         f"{_DATA} - property type unsupported in constraint", "{} is not supported in property type constraints."
     ),

@@ -146,7 +146,7 @@ class BulkLoad:
         options: Mapping[str, Any],
     ) -> bool:
         """Request an index, unless an equal one exists; whether it is new."""
-        config = checked_config(kind, entity, options, False)
+        config = checked_config(kind, entity, options)
         outcome = with_index(self._schema, name, kind, entity, labels, keys, config, True)
         self._schema = outcome.schema
         return outcome.is_new

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hoplite.errors import CypherError, execution_failed
-from hoplite.gql_status import alternatives, because
+from hoplite.gql_status import alternatives, because, status
 from hoplite.storage.property_values import java_text
 from hoplite.storage.schema import PROVIDERS, Entity, IndexKind
 from hoplite.values.floats import float_text
@@ -39,9 +39,14 @@ _VECTOR_SETTINGS = (
 )
 
 
-def checked_config(kind: IndexKind, entity: Entity, options: Mapping[str, Any], is_constraint: bool) -> dict[str, Any]:
-    """The complete index configuration for the OPTIONS given. The grammar checks other keys."""
-    what = _noun(kind, entity, is_constraint)
+def checked_config(
+    kind: IndexKind, entity: Entity, options: Mapping[str, Any], constraint: str | None = None
+) -> dict[str, Any]:
+    """The complete index configuration for the OPTIONS given. The grammar checks other keys.
+
+    `constraint` is the kind of constraint, if the index belongs to one: uniqueness or key.
+    """
+    what = _noun(kind, entity, constraint)
     _check_provider(kind, what, options.get("indexProvider"))
     config = options.get("indexConfig", {})
     if not isinstance(config, dict):
@@ -69,9 +74,19 @@ def checked_config(kind: IndexKind, entity: Entity, options: Mapping[str, Any], 
     return {}
 
 
-def _noun(kind: IndexKind, entity: Entity, is_constraint: bool) -> str:
-    if is_constraint:
-        return "uniqueness constraint" if entity is Entity.NODE else "relationship uniqueness constraint"
+def refuse_options(entity: Entity, constraint: str, options: Mapping[str, Any]) -> None:
+    """Raise Neo4j's error for options of a constraint without an index: property existence or property type."""
+    if options:
+        what = f"{entity.value.lower()} {constraint} constraint"
+        message = f"Could not create {what}: {constraint} constraints have no valid options values."
+        raise CypherError(INVALID_ARGUMENTS, message, status("22N81", "OPTIONS", f"{what}s"))
+
+
+def _noun(kind: IndexKind, entity: Entity, constraint: str | None) -> str:
+    if constraint == "key":
+        return f"{entity.value.lower()} key constraint"
+    if constraint is not None:
+        return f"{constraint} constraint" if entity is Entity.NODE else f"relationship {constraint} constraint"
     if kind is IndexKind.RANGE:
         return f"range {entity.value.lower()} property index"
     return "token lookup index" if kind is IndexKind.LOOKUP else f"{kind.value.lower()} index"

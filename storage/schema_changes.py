@@ -162,12 +162,17 @@ def enterprise_only(
     keys: tuple[str, ...],
     property_type: str | None = None,
 ) -> CypherError:
-    """The constraints that Neo4j Community does not have. `kind` is KEY, PROPERTY EXISTENCE or PROPERTY TYPE."""
+    """The error for a constraint that Neo4j Community does not have: first what any constraint would be refused for.
+
+    `kind` is KEY, PROPERTY EXISTENCE or PROPERTY TYPE.
+    """
     words = {
         "KEY": f"{entity.value.capitalize()} Key",
         "PROPERTY EXISTENCE": "Property existence",
         "PROPERTY TYPE": "Property type",
     }
+    if name is not None:
+        _check_name(schema, name)
     if kind == "KEY":
         same = next((c for c in schema.unique(entity, label) if c.keys == keys), None)
         if same is not None:

@@ -422,7 +422,7 @@ class Transaction(Snapshot):
         if_not_exists: bool = False,
     ) -> Outcome:
         """Create an index; without a name it gets Neo4j's. `options` are those of the OPTIONS clause."""
-        config = checked_config(kind, entity, options or {}, False)
+        config = checked_config(kind, entity, options or {})
         outcome = with_index(self.schema, name, kind, entity, tuple(labels), tuple(keys), config, if_not_exists)
         if outcome.is_new:
             self._change_schema(outcome.schema, entity, labels, keys)
@@ -438,7 +438,7 @@ class Transaction(Snapshot):
         if_not_exists: bool = False,
     ) -> Outcome:
         """Create a uniqueness constraint, which the data must meet."""
-        checked_config(IndexKind.RANGE, entity, options or {}, True)
+        checked_config(IndexKind.RANGE, entity, options or {}, "uniqueness")
         outcome = with_constraint(self.schema, name, entity, label, tuple(keys), if_not_exists)
         if outcome.is_new:
             duplicate = uniqueness.first_duplicate(self, entity, label, tuple(keys))
