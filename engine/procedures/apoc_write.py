@@ -18,7 +18,7 @@ from hoplite.engine.procedures.apoc_nodes import writer_of
 from hoplite.engine.procedures.registry import Row, call_failed, cypher_procedure, illegal_argument
 from hoplite.storage.transaction import Transaction
 from hoplite.values.columns import Int64s
-from hoplite.values.entities import NodeRef, RelationshipRef
+from hoplite.values.entities import NodeRef, RelationshipRef, VirtualNode
 from hoplite.values.order import equals
 
 Properties = dict[str, Any] | None
@@ -47,7 +47,13 @@ def create_node(context: Execution, labels: list[str] | None, properties: Proper
 def create_relationship(
     context: Execution, start: NodeRef, type_name: str, properties: Properties, end: NodeRef
 ) -> Iterator[Row]:
-    """The new relationship."""
+    """The new relationship, which is virtual if it starts at a virtual node."""
+    if isinstance(start, VirtualNode):
+        yield (virtual_relationship(start, type_name, _present(properties), end),)
+        return
+    if isinstance(end, VirtualNode):
+        message = f"Node[{end.position}] is deleted and cannot be used to create a relationship"
+        raise call_failed("apoc.create.relationship", "org.neo4j.graphdb.NotFoundException", message)
     made = writer_of(context).create_relationship(start.position, end.position, type_name, _present(properties))
     yield (RelationshipRef(made),)
 

@@ -32,6 +32,7 @@ from hoplite.engine.signatures import (
 from hoplite.errors import PROCEDURE_CALL_FAILED, TOKEN_NAME_ERROR, TYPE_ERROR, CypherError
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.types import MAP, ProcedureSignature, list_of
+from hoplite.values.entities import PathValue, VirtualNode, VirtualPath, VirtualRelationship
 from hoplite.values.order import equals
 
 Row = tuple[Any, ...]
@@ -69,6 +70,8 @@ class Procedure:
             if given[place] is None:
                 message = f'Cannot read "{inputs[place].name}" because it is null'
                 raise call_failed(self.signature.name, "java.lang.NullPointerException", message)
+        if self._needs_stored_entities:
+            self._refuse_virtual(given)
         names = [field.name for field in self.signature.outputs]
         try:
             for row in self.function(context, *given):
@@ -83,11 +86,32 @@ class Procedure:
             raise call_failed(self.signature.name, "java.lang.RuntimeException", str(problem)) from problem
 
     @property
+    def _needs_stored_entities(self) -> bool:
+        """Whether it reads or changes the graph at the positions of its arguments, which virtual entities have not."""
+        name, is_writing = self.signature.name, self.signature.mode in ("WRITE", "SCHEMA")
+        return (is_writing and name.startswith("apoc.") and not name.startswith(_TAKING_VIRTUAL)) or name.startswith(
+            _TRAVERSING
+        )
+
+    def _refuse_virtual(self, arguments: Sequence[Any]) -> None:
+        for argument in arguments:
+            entities = argument if isinstance(argument, list) else [argument]
+            if not _VIRTUAL.isdisjoint(map(type, entities)):
+                entity = next(one for one in entities if type(one) in _VIRTUAL)
+                number = entity.nodes[0] if isinstance(entity, PathValue) else entity.position
+                kind = "Relationship" if isinstance(entity, VirtualRelationship) else "Node"
+                message = f"{kind} {number} not found"
+                raise call_failed(self.signature.name, "org.neo4j.graphdb.NotFoundException", message)
+
+    @property
     def _is_about_data(self) -> bool:
         name = self.signature.name
         return name.startswith("db.") and name not in _ABOUT_DATABASES
 
 
+_VIRTUAL = {VirtualNode, VirtualRelationship, VirtualPath}
+_TRAVERSING = ("apoc.path.", "apoc.algo.", "apoc.nodes.", "hop.")
+_TAKING_VIRTUAL = ("apoc.atomic.", "apoc.create.relationship", "apoc.lock.")
 _ABOUT_DATABASES = ("db.info", "db.ping", "db.clearQueryCaches", "db.index.fulltext.listAvailableAnalyzers")
 
 PROCEDURES: Families[Procedure] = Families(homes.PROCEDURES)  # by name, which is case-sensitive
