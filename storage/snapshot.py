@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hoplite.storage import seek, statistics
 from hoplite.storage.delta import Delta, Values
 from hoplite.storage.incidence import Adjacency
+from hoplite.storage.key_lists import keys_of_nodes, keys_of_relationships
 from hoplite.storage.property_columns import KeyValues, PropertyColumn, patched
 from hoplite.storage.schema import Entity, Index, Schema
 from hoplite.storage.value_index import NO_POSITIONS, Bound
@@ -355,6 +356,14 @@ class Snapshot:
         """All properties of a relationship."""
         delta = self._delta
         return {key: delta.relationship_value(relationship, key) for key in delta.relationship_keys(relationship)}
+
+    def keys_of_nodes(self, nodes: Int64s) -> list[list[str]]:
+        """The keys of many nodes that exist, each as `node_keys` orders them."""
+        return keys_of_nodes(self._delta, nodes, self.node_property)
+
+    def keys_of_relationships(self, relationships: Int64s) -> list[list[str]]:
+        """The keys of many relationships that exist, each as `relationship_keys` orders them."""
+        return keys_of_relationships(self._delta, relationships, self.relationship_property)
 
     def node_property_maps(self, nodes: Int64s) -> list[dict[str, Any]]:
         """All properties of many nodes."""

@@ -6,6 +6,7 @@ looked up in a single read of the graph.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -171,10 +172,30 @@ def properties(context: Execution, value: Any) -> dict[str, Any]:
 
 @over_columns("properties")
 def properties_of_column(context: Execution, column: Column) -> Column | None:
-    """One read for a column of nodes that all exist."""
-    if not isinstance(column, Nodes) or not context.graph.node_exists(column.positions).all():
+    """The same for a column of entities that all exist, read at once."""
+    graph = context.graph
+    return _of_entities(context, column, graph.node_property_maps, graph.relationship_property_maps)
+
+
+def _of_entities(
+    context: Execution,
+    column: Column,
+    of_nodes: Callable[[Int64s], Sequence[Any]],
+    of_relationships: Callable[[Int64s], Sequence[Any]],
+) -> Column | None:
+    """What one read finds for the entities of a column, with nulls for nulls; None for any other column, and if one of
+    them does not exist."""
+    if not isinstance(column, Nodes | Relationships):
         return None
-    return Objects(object_array(context.graph.node_property_maps(column.positions), len(column)))
+    exists = context.graph.node_exists if isinstance(column, Nodes) else context.graph.relationship_exists
+    rows = np.flatnonzero(column.positions >= 0)
+    positions = column.positions[rows]
+    if not exists(positions).all():
+        return None
+    found = object_array([None] * len(column), len(column))
+    some = of_nodes(positions) if isinstance(column, Nodes) else of_relationships(positions)
+    found[rows] = object_array(some, len(some))
+    return Objects(found)
 
 
 @cypher_function(
@@ -190,6 +211,12 @@ def keys(context: Execution, value: Any) -> list[str]:
     """The keys of an entity in stored order, or of a map in its own order."""
     found = _map_of(context, value, "keys")
     return list(found)
+
+
+@over_columns("keys")
+def keys_of_column(context: Execution, column: Column) -> Column | None:
+    """The same for a column of entities that all exist, read at once."""
+    return _of_entities(context, column, context.graph.keys_of_nodes, context.graph.keys_of_relationships)
 
 
 @cypher_function(
