@@ -1,6 +1,7 @@
 r"""Replaces `\uXXXX` anywhere in a text, as Neo4j does before it looks at tokens.
 
-An escaped backslash does not start an escape: `'\\u0041'` is six characters.
+An escaped backslash does not start an escape: `'\\u0041'` is six characters. Half of a pair of surrogates is `?`, as
+Java encodes it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from hoplite.allowance import check_time
 from hoplite.errors import SYNTAX_ERROR, CypherError, position_of, with_position
 from hoplite.lazy import lazy_pattern
 
+_SURROGATE = lazy_pattern("[\ud800-\udfff]")
 _BACKSLASH = lazy_pattern(r"\\(?:u([0-9a-fA-F]{4})|(u)|.)", re.DOTALL)
 
 
@@ -67,7 +69,7 @@ def replace_escapes(text: str) -> tuple[str, Offsets | None]:
             position = match.end()
     offsets.begin(length, position)
     pieces.append(text[position:])
-    return "".join(pieces), offsets
+    return _SURROGATE.sub("?", "".join(pieces)), offsets
 
 
 def _is_high(piece: str) -> bool:

@@ -64,15 +64,24 @@ def _check_show(check: Check, show: Show) -> Columns:
     for name in show.names:
         type_of(check, name, Scope({}))
     columns = _shown_columns(check, show)
-    scope = Scope(dict(columns))
+    scope = Scope(_renamed(show) | columns)
     if show.yielded is not None:
         _check_order(check, show.yielded, scope)
     if show.predicate is not None:
         check_predicate(check, show.predicate, scope)
+    scope = Scope(dict(columns))
     if show.returned is not None:
         clause = ast.ReturnClause(show.returned, show.returned.span)
         columns = check_projection(check, show.returned, None, clause, scope).columns
     return columns
+
+
+def _renamed(show: Show) -> Columns:
+    """The columns with new names, by their old ones, which ORDER BY and WHERE may use too."""
+    if show.yielded is None or show.kind in ("DATABASES", "USERS"):
+        return {}
+    old = [item.expression for item in show.yielded.items if item.alias is not None]
+    return {variable.name: ALL for variable in old if isinstance(variable, ast.Variable)}
 
 
 def _check_joined(check: Check, joined: JoinedShows) -> Columns:
