@@ -88,10 +88,9 @@ class Procedure:
     @property
     def _needs_stored_entities(self) -> bool:
         """Whether it reads or changes the graph at the positions of its arguments, which virtual entities have not."""
-        name, is_writing = self.signature.name, self.signature.mode in ("WRITE", "SCHEMA")
-        return (is_writing and name.startswith("apoc.") and not name.startswith(_TAKING_VIRTUAL)) or name.startswith(
-            _TRAVERSING
-        )
+        name = self.signature.name
+        writes = name.startswith("apoc.") and self.signature.mode in ("WRITE", "SCHEMA")
+        return name.startswith(_TRAVERSING) or (writes and not name.startswith(_TAKING_VIRTUAL))
 
     def _refuse_virtual(self, arguments: Sequence[Any]) -> None:
         for argument in arguments:
