@@ -44,6 +44,7 @@ _Whole = TypeVar("_Whole", np.int32, np.int64)
 
 _SMALLEST_TABLE = 1 << 16  # slots that lookup arrays may always have, over all key columns together
 _FEWEST_SLOTS = 16
+_SHARED = 8  # rows for each object, on average, from which objects are told apart before their values
 _TABLE_SLOTS_PER_ROW = 16  # a lookup array may have this many slots for each row seen so far
 
 
@@ -229,9 +230,21 @@ class ColumnEncoder:
                     self._seen.append(column.take(assigned[1]))
                 return assigned
             self._generalise()
-        values = column.objects()
         with interruptible():
-            return _numbered(self._dict, map(group_key, values), len(column))
+            return self._assign_objects(column.objects().tolist())
+
+    def _assign_objects(self, values: list[Any]) -> Assigned:
+        """Numbers by grouping key. Where most rows share their objects, as nodes share lists of labels, a key is made
+        for each object only, unless one contains NaN, which not even equals itself."""
+        objects = dict(zip(map(id, values), values, strict=True))
+        keys = list(map(group_key, objects.values())) if len(objects) * _SHARED <= len(values) else None
+        if keys is None or keys != list(map(group_key, objects.values())):
+            return _numbered(self._dict, map(group_key, values), len(values))
+        before = len(self._dict)
+        of_objects, _ = _numbered(self._dict, keys, len(keys))
+        by_identity = dict(zip(objects, of_objects.tolist(), strict=True))
+        numbers = np.fromiter(map(by_identity.__getitem__, map(id, values)), np.int64, len(values))
+        return numbers, _first_rows(numbers, before)
 
     def _assign_typed(self, column: Column) -> Assigned | None:
         if self._codes is not None:

@@ -1,7 +1,7 @@
 """The keys of many nodes or relationships at once.
 
 What nothing was written to since the base was made has the keys that its label set, or its type, has there, where its
-values are not null. Few combinations occur, so a list is made for each and copied. Everything else is asked one by one.
+values are not null. Few combinations occur, so a list is made for each and shared. Everything else is asked one by one.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.storage.delta import Delta
-from hoplite.values.columns import Column, Int64s
+from hoplite.values.columns import Column, Int64s, ObjectArray, object_array
 
 Properties = Callable[[Int64s, str], Column]
 
 
-def keys_of_nodes(delta: Delta, nodes: Int64s, values: Properties) -> list[list[str]]:
+def keys_of_nodes(delta: Delta, nodes: Int64s, values: Properties) -> ObjectArray:
     """The keys of nodes that exist, each in the order of `Delta.node_keys`; `values` reads a property of some."""
     base = delta.base
     rows = _rows_as_stored(nodes, base.node_count, delta.node_values)
@@ -26,7 +26,7 @@ def keys_of_nodes(delta: Delta, nodes: Int64s, values: Properties) -> list[list[
     return _completed(nodes, rows, known, delta.node_keys)
 
 
-def keys_of_relationships(delta: Delta, relationships: Int64s, values: Properties) -> list[list[str]]:
+def keys_of_relationships(delta: Delta, relationships: Int64s, values: Properties) -> ObjectArray:
     """The same for relationships."""
     base = delta.base
     rows = _rows_as_stored(relationships, base.relationship_count, delta.relationship_values)
@@ -46,7 +46,7 @@ def _rows_as_stored(positions: Int64s, base_count: int, written: Mapping[str, Ma
 
 def _stored_keys(
     positions: Int64s, codes: NDArray[np.integer], keys_by_code: Mapping[int, Sequence[str]], values: Properties
-) -> NDArray[np.object_]:
+) -> ObjectArray:
     """The keys that each position has of those that its code may have."""
     found = np.empty(len(positions), np.object_)
     for code in np.unique(codes).tolist():
@@ -58,17 +58,16 @@ def _stored_keys(
             present = ~values(positions[rows], key).null_mask()
             distinct, combination = np.unique(2 * combination + present, return_inverse=True)
             lists = [[*lists[number // 2], key] if number % 2 else lists[number // 2] for number in distinct.tolist()]
-        for row, number in zip(rows.tolist(), combination.tolist(), strict=True):
-            found[row] = lists[number].copy()
+        found[rows] = object_array(lists, len(lists))[combination]
     return found
 
 
-def _completed(
-    positions: Int64s, rows: Int64s, known: NDArray[np.object_], keys_of: Callable[[int], list[str]]
-) -> list[list[str]]:
+def _completed(positions: Int64s, rows: Int64s, known: ObjectArray, keys_of: Callable[[int], list[str]]) -> ObjectArray:
     """What is known for some rows, and the others asked one by one."""
+    if len(rows) == len(positions):
+        return known
     found = np.empty(len(positions), np.object_)
     found[rows] = known
-    return [
-        keys_of(position) if keys is None else keys for position, keys in zip(positions.tolist(), found, strict=True)
-    ]
+    for row in np.setdiff1d(np.arange(len(positions)), rows).tolist():
+        found[row] = keys_of(int(positions[row]))
+    return found

@@ -19,7 +19,7 @@ from hoplite.storage.key_lists import keys_of_nodes, keys_of_relationships
 from hoplite.storage.property_columns import KeyValues, PropertyColumn, patched
 from hoplite.storage.schema import Entity, Index, Schema
 from hoplite.storage.value_index import NO_POSITIONS, Bound
-from hoplite.values.columns import Bools, Column, Int64s, from_objects, nulls
+from hoplite.values.columns import Bools, Column, Int64s, ObjectArray, from_objects, nulls
 
 _FEW_WRITTEN = 10_000
 _MANY = 32  # nodes, for which arrays are worth their while
@@ -357,12 +357,12 @@ class Snapshot:
         delta = self._delta
         return {key: delta.relationship_value(relationship, key) for key in delta.relationship_keys(relationship)}
 
-    def keys_of_nodes(self, nodes: Int64s) -> list[list[str]]:
-        """The keys of many nodes that exist, each as `node_keys` orders them."""
+    def keys_of_nodes(self, nodes: Int64s) -> ObjectArray:
+        """The keys of many nodes that exist, each as `node_keys` orders them; nodes may share a list."""
         return keys_of_nodes(self._delta, nodes, self.node_property)
 
-    def keys_of_relationships(self, relationships: Int64s) -> list[list[str]]:
-        """The keys of many relationships that exist, each as `relationship_keys` orders them."""
+    def keys_of_relationships(self, relationships: Int64s) -> ObjectArray:
+        """The same for relationships, as `relationship_keys` orders them."""
         return keys_of_relationships(self._delta, relationships, self.relationship_property)
 
     def node_property_maps(self, nodes: Int64s) -> list[dict[str, Any]]:

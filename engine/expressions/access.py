@@ -43,7 +43,7 @@ from hoplite.values.value_types import wrong_value
 # --- properties ----------------------------------------------------------------------------------------------------
 
 
-_ONLY_MAPS, _STORED = {dict}, {NodeRef, RelationshipRef}
+_ONLY_MAPS, _STORED, _LISTS_AND_NULLS = {dict}, {NodeRef, RelationshipRef}, {list, type(None)}
 
 
 def property_of(column: Column, key: str, execution: Execution) -> Column:
@@ -144,6 +144,10 @@ def element_of(subject: Column, index: Column, execution: Execution) -> Column:
         keys = set(index.values)
         if len(keys) == 1 and None not in keys:
             return property_of(subject, keys.pop(), execution)
+    if isinstance(index, Integers) and index.nulls is None and isinstance(subject, Objects):
+        lists = subject.values.tolist()
+        if set(map(type, lists)) <= _LISTS_AND_NULLS:
+            return from_objects(_items(lists, index.values.tolist()))
 
     def by_value(container: Any, place: Any) -> Any:
         if isinstance(container, NodeRef | RelationshipRef) and isinstance(place, str):
@@ -192,6 +196,14 @@ def _element_of_value(container: Any, place: Any) -> Any:
         f"(found: {found}[{describe(place)}])",
         wrong_value(container, "LIST or MAP"),
     )
+
+
+def _items(lists: list[list[Any] | None], places: list[int]) -> list[Any]:
+    """The element of each list, null where there is none."""
+    return [
+        None if items is None or not -len(items) <= place < len(items) else items[place]
+        for items, place in zip(lists, places, strict=True)
+    ]
 
 
 def _item(items: list[Any], place: Any) -> Any:

@@ -7,6 +7,7 @@ looked up in a single read of the graph.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,14 @@ from hoplite.engine.functions.arguments import wrong_input
 from hoplite.engine.functions.registry import cypher_function, named, over_columns
 from hoplite.errors import CypherError, entity_not_found, type_error
 from hoplite.planner.types import INTEGER, MAP, NODE, PATH, RELATIONSHIP, STRING, list_of
+from hoplite.storage.snapshot import Snapshot
 from hoplite.values.columns import (
     Column,
     EntityLists,
     Int64s,
     Integers,
     Nodes,
+    ObjectArray,
     Objects,
     Paths,
     Relationships,
@@ -173,28 +176,28 @@ def properties(context: Execution, value: Any) -> dict[str, Any]:
 @over_columns("properties")
 def properties_of_column(context: Execution, column: Column) -> Column | None:
     """The same for a column of entities that all exist, read at once."""
-    graph = context.graph
-    return _of_entities(context, column, graph.node_property_maps, graph.relationship_property_maps)
+    match column:
+        case Nodes():
+            return _of_entities(context, column, context.graph.node_property_maps)
+        case Relationships():
+            return _of_entities(context, column, context.graph.relationship_property_maps)
+    return None
 
 
 def _of_entities(
     context: Execution,
-    column: Column,
-    of_nodes: Callable[[Int64s], Sequence[Any]],
-    of_relationships: Callable[[Int64s], Sequence[Any]],
+    column: Nodes | Relationships,
+    read: Callable[[Int64s], Sequence[Any] | ObjectArray],
 ) -> Column | None:
-    """What one read finds for the entities of a column, with nulls for nulls; None for any other column, and if one of
-    them does not exist."""
-    if not isinstance(column, Nodes | Relationships):
-        return None
+    """What one read finds for the entities of a column, with nulls for nulls; None if one of them does not exist."""
     exists = context.graph.node_exists if isinstance(column, Nodes) else context.graph.relationship_exists
     rows = np.flatnonzero(column.positions >= 0)
     positions = column.positions[rows]
     if not exists(positions).all():
         return None
+    some = read(positions)
     found = object_array([None] * len(column), len(column))
-    some = of_nodes(positions) if isinstance(column, Nodes) else of_relationships(positions)
-    found[rows] = object_array(some, len(some))
+    found[rows] = some if isinstance(some, np.ndarray) else object_array(some, len(some))
     return Objects(found)
 
 
@@ -215,8 +218,13 @@ def keys(context: Execution, value: Any) -> list[str]:
 
 @over_columns("keys")
 def keys_of_column(context: Execution, column: Column) -> Column | None:
-    """The same for a column of entities that all exist, read at once."""
-    return _of_entities(context, column, context.graph.keys_of_nodes, context.graph.keys_of_relationships)
+    """The same for a column of entities that all exist, read at once; those with the same keys share a list."""
+    match column:
+        case Nodes():
+            return _of_entities(context, column, context.graph.keys_of_nodes)
+        case Relationships():
+            return _of_entities(context, column, context.graph.keys_of_relationships)
+    return None
 
 
 @cypher_function(
@@ -242,16 +250,13 @@ def labels(context: Execution, node: Any) -> list[str]:
 
 @over_columns("labels")
 def labels_of_column(context: Execution, column: Column) -> Column | None:
-    """The same for a column of nodes, read at once."""
-    if not isinstance(column, Nodes):
-        return None
-    present = context.graph.node_exists(column.positions) | (column.positions < 0)
-    if not present.all():
-        return None
-    sets = context.graph.label_sets(column.positions)
-    nulls = (column.positions < 0).tolist()
-    lists = (None if null else list(some) for some, null in zip(sets, nulls, strict=True))
-    return Objects(object_array(lists, len(sets)))
+    """The same for a column of nodes that all exist, read at once; nodes with the same labels share a list."""
+    return _of_entities(context, column, partial(_label_lists, context.graph)) if isinstance(column, Nodes) else None
+
+
+def _label_lists(graph: Snapshot, nodes: Int64s) -> ObjectArray:
+    codes, which = np.unique(graph.label_set_codes(nodes), return_inverse=True)
+    return object_array(map(list, graph.labels_of_sets(codes)), len(codes))[which]
 
 
 @cypher_function(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import random
 import tracemalloc
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hoplite.engine.grouping import Grouping
-from hoplite.values.columns import Integers, Nodes, from_objects
+from hoplite.engine.grouping import ColumnEncoder, Grouping
+from hoplite.values.columns import Integers, Nodes, Objects, from_objects, object_array
 from hoplite.values.order import group_key
 
 _VALUES: list[st.SearchStrategy[Any]] = [
@@ -86,3 +89,16 @@ def test_thousands_of_key_columns_do_not_each_take_a_large_table() -> None:
     finally:
         tracemalloc.stop()
     assert peak < 20 << 20
+
+
+@pytest.mark.parametrize("more", [[], [[float("nan")]]])
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_that_share_objects_get_the_numbers_of_their_values(seed: int, more: list[Any]) -> None:
+    chance = random.Random(seed)
+    distinct: list[Any] = [["a"], ["a", "b"], ["a"], None, [1], [1.0], {"k": [1]}, *more]
+    shared, apart = ColumnEncoder(), ColumnEncoder()
+    for size in (200, 3, 500):
+        rows = chance.choices(distinct, k=size)
+        numbers = shared.assign_first(Objects(object_array(rows, size)))
+        expected = apart.assign_first(Objects(object_array(map(deepcopy, rows), size)))
+        assert [some.tolist() for some in numbers] == [some.tolist() for some in expected]
