@@ -37,6 +37,13 @@ _VECTOR_SETTINGS = (
     "vector.quantization.enabled",
     "vector.similarity_function",
 )
+_FULLTEXT_SETTINGS = ("fulltext.analyzer", "fulltext.eventually_consistent")
+# The settings of each kind of index that has some, and what messages call them.
+_SETTINGS: Mapping[IndexKind, tuple[tuple[str, ...], str]] = {
+    IndexKind.FULLTEXT: (_FULLTEXT_SETTINGS, "fulltext config"),
+    IndexKind.POINT: (tuple(_POINT_LIMITS), "spatial config settings"),
+    IndexKind.VECTOR: (_VECTOR_SETTINGS, "vector config"),
+}
 
 
 def checked_config(
@@ -55,6 +62,7 @@ def checked_config(
             f"Could not create {what} with specified index config '{option_text(config)}'. Expected a map.",
             because("22N27", option_text(config), "'indexConfig'", "MAP"),
         )
+    _refuse_settings_of_others(kind, what, config)
     match kind:
         case IndexKind.VECTOR:
             if options.get("indexProvider") == "vector-1.0":
@@ -72,6 +80,21 @@ def checked_config(
             because("22N04", "indexConfig", "config option", "'indexProvider'"),
         )
     return {}
+
+
+def _refuse_settings_of_others(kind: IndexKind, what: str, config: Mapping[str, Any]) -> None:
+    given = {name.lower() for name in config}
+    for other, (names, called) in _SETTINGS.items():
+        if other is not kind and not given.isdisjoint(names):
+            own = _SETTINGS.get(kind)
+            expected = "'no values'" if own is None else alternatives(list(own[0]))
+            shown = option_text(config)
+            raise CypherError(
+                INVALID_ARGUMENTS,
+                f"Could not create {what} with specified index config '{shown}', contains {called} options.\n"
+                f"To create {other.value.lower()} index, please use 'CREATE {other.value} INDEX ...'.",
+                because("22N04", shown, "config options", expected),
+            )
 
 
 def refuse_options(entity: Entity, constraint: str, options: Mapping[str, Any]) -> None:
@@ -170,7 +193,7 @@ def _fulltext(config: Mapping[str, Any]) -> dict[str, Any]:
                 "Expected a map from String to Strings and Booleans.",
                 because("22N27", option_text(dict(config)), "'indexConfig'", "MAP<STRING, BOOLEAN | STRING>"),
             )
-        if name not in ("fulltext.analyzer", "fulltext.eventually_consistent"):
+        if name not in _FULLTEXT_SETTINGS:
             raise execution_failed(f"Invalid index config key '{name}', it was not recognized as an index setting.")
         if name == "fulltext.analyzer":
             from hoplite.storage.search.analyzers import analyzer, is_known
