@@ -26,6 +26,9 @@ from hoplite.values.value_types import wrong_value
 
 Float64s = NDArray[np.float64]
 
+# Below this, a number times a power of ten is off by less than what is taken for close to a half.
+_CLEAR_BELOW, _CLOSE_TO_HALF = 2.0**40, 1e-3
+_MOST_PLACES = 15
 _INT64_MIN = -(2**63)
 _NUMBER = named("input", INTEGER, FLOAT)
 _FLOAT = named("input", FLOAT)
@@ -272,6 +275,35 @@ def round_number(value: Any, precision: Any = 0, *mode: Any) -> float:
     if rounding is None:
         raise execution_failed("Rounding necessary")
     return float(exact.quantize(decimal.Decimal(1).scaleb(-places), rounding, _ANY_PRECISION)) + 0.0
+
+
+@over_columns("round")
+def round_column(column: Column, precision: Column | None = None, *mode: Column) -> Column | None:
+    """The same for typed columns and one precision. Multiplied by a power of ten, a number that is not close to a half
+    shows where it is rounded to, and the quotient is the float nearest to that; the few others are rounded as text."""
+    places = _one_precision(precision, len(column))
+    if not isinstance(column, Integers | Floats) or places is None or mode:
+        return None
+    values = column.values.astype(np.float64)
+    with np.errstate(all="ignore"):
+        scaled = np.abs(values) * 10.0**places
+        whole = np.floor(scaled + 0.5)
+        is_clear = (scaled < _CLEAR_BELOW) & (np.abs(scaled - np.floor(scaled) - 0.5) > _CLOSE_TO_HALF)
+    rounded: Float64s = np.copysign(whole / 10.0**places, values) + 0.0  # no negative zero
+    for row in np.flatnonzero(~is_clear).tolist():
+        rounded[row] = round_number(float(values[row]), places)
+    return Floats(rounded, column.nulls)
+
+
+def _one_precision(precision: Column | None, count: int) -> int | None:
+    """The precision that all rows share; None if they do not, or if it is beyond what a float holds exactly."""
+    if precision is None:
+        return 0
+    if not isinstance(precision, Integers) or precision.nulls is not None or not count:
+        return None
+    places = int(precision.values[0])
+    is_shared = 0 <= places <= _MOST_PLACES and bool((precision.values == places).all())
+    return places if is_shared else None
 
 
 def _rounding(mode: Any) -> str | None:
