@@ -17,7 +17,7 @@ from hoplite.engine import never_null
 from hoplite.engine.coercion import coerced
 from hoplite.engine.functions.registry import FUNCTIONS, Function, ValueFunction
 from hoplite.engine.signatures import function_defaults, parse_function_signature
-from hoplite.errors import PROCEDURE_CALL_FAILED, CypherError
+from hoplite.errors import PROCEDURE_CALL_FAILED, CypherError, execution_failed
 from hoplite.lazy import lazy_pattern
 from hoplite.planner.types import ANY
 
@@ -75,7 +75,10 @@ def apoc_function(
                     message = f'Cannot read "{name}" because it is null'
                     raise function_failed(parsed.name, "java.lang.NullPointerException", message)
             try:
-                return function(*given)
+                result = function(*given)
+                if type(result) is dict and None in result:
+                    raise execution_failed("payload cannot be null")  # Neo4j cannot read such a map
+                return result
             except CypherError as problem:
                 raise _of_function(parsed.name, problem) from None
             except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError, re.error) as problem:

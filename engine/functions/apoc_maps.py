@@ -15,7 +15,7 @@ from hoplite.engine.functions.entities import labels, properties_of, public_id, 
 from hoplite.engine.functions.java_format import java_text as object_text
 from hoplite.engine.functions.strings import string_of
 from hoplite.engine.guard import interruptible
-from hoplite.errors import CypherError, execution_failed
+from hoplite.errors import CypherError
 from hoplite.storage.property_values import java_text
 from hoplite.values.entities import NodeRef, PathValue, RelationshipRef, VirtualNode, VirtualPath, VirtualRelationship
 from hoplite.values.floats import float_text
@@ -66,8 +66,6 @@ def _parallel(function: str, keys: list[str] | None, values: list[Any] | None) -
     if keys is None or values is None or len(keys) != len(values):
         what = "keys and values lists have to be not null and of same size"
         raise function_failed(function, "java.lang.RuntimeException", what)
-    if None in keys:
-        raise execution_failed("payload cannot be null")
     return dict(zip(keys, values, strict=True))
 
 

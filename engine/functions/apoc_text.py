@@ -105,7 +105,7 @@ def indexes_of(text: Text, lookup: Text, start: int, end: int) -> list[int] | No
     if lookup is None:
         return []
     text, lookup = _units(text), _units(lookup)
-    last = len(text) if end == -1 else end
+    last = len(text) if end == -1 else min(end, len(text) + 1)
     return [place for place in range(max(start, 0), last) if text.startswith(lookup, place)]
 
 
