@@ -149,7 +149,7 @@ else:
         if frozen:
             cls.__setattr__, cls.__delattr__ = _refuse_assignment, _refuse_deletion
             if slots and "__getstate__" not in namespace:
-                cls.__getstate__, cls.__setstate__ = _state, _set_state
+                cls.__getstate__, cls.__setstate__ = _for_pickle(tuple(known))
 
     def _deferred(name, cls, make):
         def method(self, *arguments, **named):
@@ -231,9 +231,14 @@ else:
     def _refuse_deletion(self, name):
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
-    def _state(self):
-        return [getattr(self, described.name) for described in dataclasses.fields(self)]
+    def _for_pickle(names):
+        """The methods that read and set all fields; batches of rows travel between processes."""
 
-    def _set_state(self, state):
-        for described, value in zip(dataclasses.fields(self), state, strict=True):
-            _set(self, described.name, value)
+        def read(self):
+            return [getattr(self, name) for name in names]
+
+        def restore(self, state):
+            for name, value in zip(names, state, strict=True):
+                _set(self, name, value)
+
+        return read, restore

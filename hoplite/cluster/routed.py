@@ -20,7 +20,7 @@ from hoplite.engine.hops.interface import Positions, unchecked
 _AHEAD = 2
 # Runs in the first message to a worker, and the most in one; seconds that a message should take.
 _FIRST, _MOST = 4, 256
-_MESSAGE_S = 0.02
+_MESSAGE_S = 0.1
 
 
 class _Sent(NamedTuple):
