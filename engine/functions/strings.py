@@ -121,7 +121,8 @@ def split(original: Any, delimiters: Any) -> list[str] | None:
         return [original]
     refuse_list(2 * sum(original.count(separator) for separator in separators if separator))
     if len(separators) == 1 and separators[0]:
-        return original.split(separators[0])
+        parts: list[str] = original.split(separators[0])
+        return parts
     if "" not in separators:
         return re.split("|".join(map(re.escape, separators)), original)
     refuse_list(len(original))
