@@ -96,9 +96,11 @@ def _time_to_driver(value: Time) -> Any:
 
 
 def _fixed_zone(offset_seconds: int) -> Any:
-    """The driver's class of zone, which counts in minutes: its times do not work with seconds."""
+    """The driver's class of zone, which counts in minutes, unless that would lose seconds."""
     from pytz import FixedOffset  # type: ignore[import-untyped]
 
+    if offset_seconds % 60:
+        return python_time.timezone(python_time.timedelta(seconds=offset_seconds))
     return FixedOffset(offset_seconds // 60)
 
 
@@ -115,15 +117,15 @@ def _date_time_to_driver(value: DateTime) -> Any:
     fixed = value.region is None
     zone = _fixed_zone(value.offset_seconds) if fixed else pytz.timezone(value.region)
     moment = utc.replace(tzinfo=pytz.UTC).as_timezone(zone)
-    if fixed or value.offset_seconds % 60 or moment.utcoffset().total_seconds() == value.offset_seconds:
-        return moment  # with a local mean time rounded to minutes
-    # pytz knows no summer time after 2037.
+    if fixed or moment.utcoffset().total_seconds() == value.offset_seconds:
+        return moment
+    # pytz rounds local mean times to minutes and knows no summer time after 2037.
     local = _local_date_time_to_driver(value.local)
     return local.replace(tzinfo=_RegionAt(value.offset_seconds, value.region))
 
 
 class _RegionAt(python_time.tzinfo):
-    """A region at one moment, with the offset in force."""
+    """A region at one moment, with the offset in force to the second."""
 
     def __init__(self, offset_seconds: int, zone: str | None) -> None:
         self.zone = zone  # the attribute that programs read the name from, as in pytz

@@ -35,6 +35,19 @@ def _anonymous(db: Database) -> list[str]:
     return [row["data"]["query"] for row in rows]
 
 
+def test_a_collection_is_started_once_and_cleared_when_it_is_stopped(db: Database) -> None:
+    def told(call: str) -> tuple[bool, str]:
+        (row,) = db.run(f"CALL {call}")
+        return row["success"], row["message"]
+
+    assert told("db.stats.collect('QUERIES', {durationSeconds: 'x'})") == (True, "Collection is already ongoing.")
+    assert told("db.stats.clear('QUERIES')") == (False, "Collected data cannot be cleared while collecting.")
+    assert told("db.stats.stop('QUERIES')") == (True, "Collection stopped.")
+    assert told("db.stats.clear('QUERIES')") == (True, "Data cleared.")
+    assert told("db.stats.collect('QUERIES', {durationSeconds: 0})") == (True, "Collection started.")
+    assert told("db.stats.stop('QUERIES')") == (True, "Collection stopped.")
+
+
 def test_a_statement_has_a_plan_and_times(db: Database) -> None:
     for _ in range(3):
         list(db.run("MATCH (n:Person) WHERE n.born > 1 RETURN n.name AS name"))
