@@ -78,10 +78,10 @@ class KeyTable:
         """The pairs of rows whose keys may be equal, in pieces of bounded size: in the order of these keys, and for
         each in the order of the table."""
         if isinstance(keys, Integers | Floats) and isinstance(self._keys, Integers | Floats):
-            mine, order = self._sorted_numbers
-            theirs = keys.values
-            if mine.dtype != theirs.dtype:  # integers are compared with floats as floats
-                mine, theirs = mine.astype(np.float64), theirs.astype(np.float64)
+            if type(keys) is type(self._keys):
+                (mine, order), theirs = self._sorted_numbers, keys.values
+            else:  # integers are compared with floats as floats
+                (mine, order), theirs = self._sorted_floats, keys.values.astype(np.float64)
             return _found(mine, order, theirs, ~keys.null_mask() & (theirs == theirs))  # NaN equals nothing
         if isinstance(keys, Strings) and isinstance(self._keys, Strings):
             numbers, order = self._sorted_texts
@@ -93,8 +93,17 @@ class KeyTable:
     def _sorted_numbers(self) -> tuple[NDArray[Any], Int64s]:
         """All numbers in ascending order, and their rows."""
         assert isinstance(self._keys, Integers | Floats)
+        return self._sorted(self._keys.values)
+
+    @cached_property
+    def _sorted_floats(self) -> tuple[NDArray[Any], Int64s]:
+        """The same as floats, of which large integers share some."""
+        assert isinstance(self._keys, Integers | Floats)
+        return self._sorted(self._keys.values.astype(np.float64))
+
+    def _sorted(self, numbers: NDArray[Any]) -> tuple[NDArray[Any], Int64s]:
         rows = np.flatnonzero(~self._keys.null_mask())
-        values = self._keys.values[rows]
+        values = numbers[rows]
         order = np.argsort(values, kind="stable")
         return values[order], rows[order]
 

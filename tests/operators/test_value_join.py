@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hoplite.engine.context import Execution
@@ -50,6 +50,7 @@ def context() -> Execution:
 
 @pytest.mark.parametrize("piece", [1, 3, 65_536])
 @given(left=_KEYS, right=_KEYS)
+@example(left=("floats", [2.0**53]), right=("integers", [2**53 + 1, 2**53]))
 def test_all_pairs_of_equal_keys_are_found_in_order(
     context: Execution, piece: int, left: tuple[str, list[Any]], right: tuple[str, list[Any]]
 ) -> None:
@@ -78,3 +79,10 @@ def test_a_table_serves_batches_of_several_kinds(context: Execution) -> None:
         ((rows, partners),) = table.partners(keys, context)
         assert (rows.tolist(), partners.tolist()) == ([0, 0, 2], [0, 2, 1])
     assert list(table.partners(Strings(object_array(["2"], 1)), context)) == []
+
+
+def test_nan_has_no_partner(context: Execution) -> None:
+    some = Floats(np.array([float("nan"), 1.0]))
+    assert [(rows.tolist(), partners.tolist()) for rows, partners in KeyTable(some).partners(some, context)] == [
+        ([1], [1])
+    ]
