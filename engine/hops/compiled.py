@@ -11,8 +11,9 @@ It returns nothing, a number, a truth value or a tuple of numbers, and allocates
 arrays to write to. Its machine code is therefore self-contained, and running it imports neither Numba nor its compiler:
 `machine_code.py` loads it from a file, `numba_compile.py` fills that file.
 
-Objects are passed as they are; the machine code reads addresses and lengths from them. It first checks that their
-types, dimensions and layout are the ones it was compiled for; see `numba_compile.py`.
+To Python it is a built-in function (`numba_calls.py`). Objects are passed as they are; the machine code reads addresses
+and lengths from them. It first checks that their types, dimensions and layout are the ones it was compiled for; see
+`numba_compile.py`.
 """
 
 from __future__ import annotations
@@ -94,6 +95,44 @@ class NotLoaded(RuntimeError):
 narrow_forms: dict[type, type] = {}
 
 
+class _MethodDef(ctypes.Structure):
+    """`PyMethodDef` of Python's C interface."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("code", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("documentation", ctypes.c_char_p),
+    )
+
+
+_FAST_CALL = 0x80  # METH_FASTCALL: the arguments come in an array
+_OBJECTS = {"int": int, "bool": bool, "None": None, "True": True, "False": False, "NotImplemented": NotImplemented}
+_FUNCTIONS = (
+    "PyEval_SaveThread",
+    "PyEval_RestoreThread",
+    "PyLong_AsLongLongAndOverflow",
+    "PyLong_FromLongLong",
+    "Py_BuildValue",
+    "Py_IncRef",
+)
+ADDRESSED = (*_FUNCTIONS, *_OBJECTS)
+"""What the machine code around kernels calls and compares with, in the order in which it expects the addresses."""
+
+
+@cache
+def _addresses() -> tuple[int, ...]:
+    functions = (ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0 for name in _FUNCTIONS)
+    return *functions, *map(id, _OBJECTS.values())
+
+
+@cache
+def _function_maker() -> Callable[..., Any]:
+    """Makes a built-in function from the address of its description, the object it is bound to, and its module."""
+    prototype = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
+    return prototype(("PyCFunction_NewEx", ctypes.pythonapi))
+
+
 class Variant:
     """A kernel for one form of its records and, once it is loaded, its machine code."""
 
@@ -101,8 +140,7 @@ class Variant:
         self.function = function
         self.is_narrow = is_narrow
         self.name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}{'.narrow' if is_narrow else ''}"
-        self.code: Any = None  # once it is loaded
-        self.known: Any = None  # the objects that the code compares with
+        self.run: Callable[..., Any] | None = None  # once it is loaded; NotImplemented: not for such arguments
 
     @cached_property
     def signature(self) -> Signature:
@@ -114,24 +152,16 @@ class Variant:
 
     @property
     def is_loaded(self) -> bool:
-        return self.code is not None
+        return self.run is not None
 
     def load(self, address: int) -> None:
         """Run the machine code at this address from now on."""
         known = self.signature.known_objects()
         # Versions of Python may share machine code but differ in where a tuple's items begin.
-        self.known = (ctypes.c_int64 * (1 + len(known)))(tuple.__basicsize__, *map(id, known))
-        kinds = [ctypes.c_int64 if kind in (int, bool) else ctypes.py_object for kind in self.signature.arguments]
-        prototype = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, *kinds)
-        self.code = prototype(address)
-
-    def run(self, results: Any, arguments: tuple[Any, ...]) -> bool:
-        """Run without the interpreter lock; False if the code was not compiled for such arguments."""
-        try:
-            self.code(results, None, self.known, *arguments)
-        except ctypes.ArgumentError:
-            return False
-        return bool(results[0])
+        words = (*_addresses(), tuple.__basicsize__, *map(id, known))
+        self._described = _MethodDef(self.name.encode(), address, _FAST_CALL, None)  # the function refers to it
+        table = bytes((ctypes.c_int64 * len(words))(*words))
+        self.run = _function_maker()(ctypes.addressof(self._described), table, None)
 
 
 class Kernel:
@@ -141,7 +171,6 @@ class Kernel:
         assert function.__closure__ is None, "a kernel's machine code depends on its source alone"
         self.function = function
         self._usual = Variant(function, False)
-        self._results: Any = None
 
     @cached_property
     def variants(self) -> tuple[Variant, ...]:
@@ -151,35 +180,25 @@ class Kernel:
         return (self._usual,)
 
     def __call__(self, *arguments: Any) -> Any:
-        """Run it, and return what the function returns."""
-        usual = self._usual
-        _, result_count, is_single, is_bool = usual.signature
-        if self._results is None:
-            if not usual.is_loaded:
-                raise NotLoaded(usual.name)
-            self._results = ctypes.c_int64 * (1 + result_count)
-        results = self._results()
-        try:  # as `Variant.run`, without another call: short searches notice it
-            usual.code(results, None, usual.known, *arguments)
-        except ctypes.ArgumentError:
-            results[0] = 0
-        if not results[0]:
-            self._run_otherwise(results, arguments)
-        if not is_single:
-            return tuple(results[1:])
-        if not result_count:
-            return None
-        return bool(results[1]) if is_bool else results[1]
+        """Run it without the interpreter lock, and return what the function returns."""
+        run = self._usual.run
+        if run is None:
+            raise NotLoaded(self._usual.name)
+        found = run(*arguments)
+        return self._run_otherwise(arguments) if found is NotImplemented else found
 
-    def _run_otherwise(self, results: Any, arguments: tuple[Any, ...]) -> None:
+    def _run_otherwise(self, arguments: tuple[Any, ...]) -> Any:
         """Run the other variant, or this one with arguments converted to the exact types it expects."""
-        variants = [variant for variant in self.variants if variant.is_loaded]
-        if any(variant.run(results, arguments) for variant in variants[1:]):
-            return
-        for variant in variants:
+        loaded = [(variant.signature, variant.run) for variant in self.variants if variant.run is not None]
+        for _, run in loaded[1:]:
+            found = run(*arguments)
+            if found is not NotImplemented:
+                return found
+        for signature, run in loaded:
             with suppress(TypeError):
-                if variant.run(results, _all_conforming(variant.signature.arguments, arguments)):
-                    return
+                found = run(*_all_conforming(signature.arguments, arguments))
+                if found is not NotImplemented:
+                    return found
         raise TypeError(f"{self._usual.name} was not compiled for these arguments: {arguments!r:.1000}")
 
 

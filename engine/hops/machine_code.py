@@ -184,7 +184,8 @@ def code_folder() -> Path | None:
 def source_digest(folder: Path) -> str:
     """A digest of what machine code depends on wherever it is compiled: the kernel sources in a folder, and the layout
     of Python's objects."""
-    digest = blake2b(repr(object.__basicsize__).encode(), digest_size=_DIGEST_BYTES)
+    layout = object.__basicsize__, bytes.__basicsize__
+    digest = blake2b(repr(layout).encode(), digest_size=_DIGEST_BYTES)
     for file in (*sorted(folder.glob("numba_*.py")), folder / "compiled.py", folder / "flat_code.py"):
         digest.update(file.name.encode())
         digest.update(file.read_bytes())

@@ -1,8 +1,9 @@
 """Compile kernels: a `Variant` of `compiled.py` goes in, self-contained machine code comes out.
 
-The entry that Python calls is written here for each kernel, from the types of its arguments:
+An entry is written here for each kernel, from the types of its arguments. The built-in function that Python calls
+(`numba_calls.py`) calls it:
 
-    int32 NAME(results, unused, known, argument, ...)
+    int32 ENTRY(results, unused, known, argument, ...)
 
 `results` is int64[1 + number of results]; the first is 1, or 0 if an argument is not as declared, in which case nothing
 was done. `known` holds the offset of a tuple's first item, and the addresses of the types that arguments are compared
@@ -47,6 +48,7 @@ from hoplite.engine.hops.compiled import (
 )
 from hoplite.engine.hops.flat_code import flattened
 from hoplite.engine.hops.machine_code import IS_FLAT, store_kernel
+from hoplite.engine.hops.numba_calls import call_assembly
 
 
 class _ForObjectCode(Compiler):
@@ -106,8 +108,10 @@ def compile_kernel(kernel: Variant) -> tuple[int | str, bytes]:
     result = types.UniTuple(types.int64, 1 + signature.result_count)
     compiled: Any = numba.njit(result(*[types.int64] * (1 + len(signature.arguments))), **_OPTIONS)(entry)
     (argument_types,) = compiled.signatures
-    name = compiled.overloads[argument_types].fndesc.llvm_func_name
+    inner = compiled.overloads[argument_types].fndesc.llvm_func_name
+    name = f"call.{inner}"
     module = llvm.parse_assembly(compiled.inspect_llvm(argument_types))
+    module.link_in(llvm.parse_assembly(call_assembly(name, inner, signature)))
     if IS_FLAT:
         llvm.initialize_native_asmparser()
         module.link_in(llvm.parse_assembly(_MEMORY_FUNCTIONS))

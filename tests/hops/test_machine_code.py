@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import mmap
 import os
 import subprocess
@@ -10,7 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from shutil import copy
-from threading import Event
+from threading import Event, Timer
 from typing import Any, NamedTuple, cast, get_type_hints
 
 import llvmlite.binding as llvm
@@ -116,11 +115,10 @@ def fresh(one: Any) -> Variant:
     return Kernel(one.function).variants[0]
 
 
-def called(one: Variant, *arguments: Any) -> int:
-    """The result of a kernel that has one."""
-    results = (ctypes.c_int64 * 2)()
-    assert one.run(results, arguments)
-    return results[1]
+def called(one: Variant, *arguments: Any) -> Any:
+    """What a loaded kernel returns."""
+    assert one.run is not None
+    return one.run(*arguments)
 
 
 @pytest.mark.usefixtures("own")
@@ -167,11 +165,56 @@ def test_equivalent_arguments_are_accepted() -> None:
         lambda: add_up(None, 1, False, np.zeros((2, 3), np.int64)),  # type: ignore[arg-type]
         lambda: add_up((NESTED.pair,), 1, False, np.zeros((2, 3), np.int64)),  # type: ignore[arg-type]
         lambda: add_up(NESTED, "1", False, np.zeros((2, 3), np.int64)),  # type: ignore[arg-type]
+        lambda: add_up(NESTED, 2**63, False, np.zeros((2, 3), np.int64)),
+        lambda: add_up(NESTED, -(2**64), False, np.zeros((2, 3), np.int64)),
+        lambda: add_up(NESTED, 1, False),  # type: ignore[call-arg]
+        lambda: clear(np.arange(4), np.arange(4)),  # type: ignore[call-arg]
     ],
 )
 def test_other_arguments_are_refused(wrong: Callable[[], Any]) -> None:
     with pytest.raises((TypeError, ValueError)):
         wrong()
+
+
+@pytest.mark.usefixtures("own")
+def test_the_largest_and_smallest_numbers_pass_through() -> None:
+    one = NESTED._replace(pair=Pair(np.array([1]), np.array([7], dtype=np.int32)))
+    for number in (2**63 - 1, -(2**63), 2**30, -(2**30), 2**60, 0):
+        assert add_up(one, number, False, np.zeros((2, 3), dtype=np.int64)) == (number, 7)
+
+
+@pytest.mark.usefixtures("own")
+def test_calls_leave_no_references_behind() -> None:
+    values, table = np.arange(3), np.zeros((2, 3), dtype=np.int64)
+    held: list[Any] = [values, table, NESTED, np.ndarray, int, 10**15]
+    before = [sys.getrefcount(one) for one in held]
+    for _ in range(1000):
+        clear(values)
+        is_empty(values)
+        add_up(NESTED, held[-1], True, table)
+        with pytest.raises(TypeError):
+            clear(None)  # type: ignore[arg-type]
+    after = [sys.getrefcount(one) for one in held]
+    assert all(abs(now - then) < 100 for now, then in zip(after, before, strict=True)), (before, after)
+
+
+@kernel
+def wait_for(flags: Ints, place: int, most: int) -> bool:
+    for turn in range(most):
+        flags[1] = turn  # as this may be the same place, it is read again each time
+        if flags[place] != 0:
+            return True
+    return False
+
+
+def test_other_threads_run_meanwhile() -> None:
+    one = cast(Kernel, wait_for).variants[0]
+    assert load_code(one, *numba_compile.compile_kernel(one))
+    flags = np.zeros(2, np.int64)
+    timer = Timer(0.05, flags.fill, (1,))
+    timer.start()
+    assert wait_for(flags, 0, 10**11)
+    timer.join()
 
 
 def test_a_kernel_that_is_not_loaded_says_so() -> None:
@@ -365,8 +408,8 @@ def test_a_kernel_is_stored_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyt
 def test_compiled_code_is_used_without_a_cache() -> None:
     one = fresh(is_empty)
     load_code(one, *numba_compile.compile_kernel(one))
-    assert called(one, np.arange(0)) == 1
-    assert called(one, np.arange(1)) == 0
+    assert called(one, np.arange(0)) is True
+    assert called(one, np.arange(1)) is False
 
 
 def ship(monkeypatch: pytest.MonkeyPatch, folder: Path, made_for: str) -> Path | None:
@@ -424,7 +467,7 @@ def test_machine_code_runs_from_a_file_system_that_forbids_it(stored: Path, monk
     monkeypatch.setattr(machine_code, "mmap", NoExec)
     one = fresh(is_empty)
     assert load_kernel(one, stored)
-    assert called(one, np.arange(0)) == 1
+    assert called(one, np.arange(0)) is True
 
 
 @pytest.mark.skipif(not IS_FLAT, reason="machine code is mapped on Linux on x86-64")
