@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -108,6 +109,11 @@ class Services(Protocol):
         ...
 
     @property
+    def timeout(self) -> float | None:
+        """How many seconds the statement may take."""
+        ...
+
+    @property
     def transaction_metadata(self) -> dict[str, Any]:
         """The metadata attached to the transaction, to be changed in place."""
         ...
@@ -146,31 +152,103 @@ class Services(Protocol):
 _NANOS_PER_MILLISECOND = 1_000_000
 
 
-@dataclass(slots=True)
-class Execution:
-    """One running statement."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Setting:
+    """What the statements of a database have in common."""
 
-    graph: Snapshot | Transaction
-    parameters: Mapping[str, Any]  # internal values, of hoplite.values
     functions: Mapping[str, Function]
-    began: int  # in nanoseconds, as time.time_ns() counts them
     run_plan: PlanRunner
-    writer: Transaction | None = None
-    explicit: bool = False  # in an explicit transaction: nothing may be committed on the way
-    transaction_began: int | None = None  # like `began`; None: with the statement
-    default_zone: str = "UTC"
-    deadline: float | None = None  # of time.monotonic()
-    timeout: float | None = None
-    cancelled: threading.Event | None = None  # set from another thread to stop the statement
-    counters: Counters = field(default_factory=Counters)
-    notifications: list[Notification] = field(default_factory=list)  # notifications that only come up at run time
     procedures: Mapping[str, Procedure] = field(default_factory=dict)
     backend: BackendName = "auto"
     import_folder: str | None = None  # where LOAD CSV may read
-    services: Services | None = None
-    constants: dict[int, Any] = field(default_factory=dict)  # values of expressions that are the same in every row
-    memory: Memory = field(default_factory=lambda: Memory(None))
+
+
+class Execution:
+    """One running statement."""
+
+    # Most statements never change these, and making an execution is a large part of a short one.
+    writer: Transaction | None = None
+    explicit = False  # in an explicit transaction: nothing may be committed on the way
+    transaction_began: int | None = None  # like `began`; None: with the statement
+    default_zone = "UTC"
     profile: Profile | None = None  # counts what operators do, for PROFILE
+    changes: Counters | None = None  # `counters`, once something is counted
+    notes: list[Notification] | None = None  # `notifications`, once there are any
+    _constants: dict[int, Any] | None = None
+
+    def __init__(
+        self,
+        graph: Snapshot | Transaction,
+        parameters: Mapping[str, Any],  # internal values, of hoplite.values
+        setting: Setting,
+        began: int,  # in nanoseconds, as time.time_ns() counts them
+        memory: Memory | None = None,
+        deadline: float | None = None,  # of time.monotonic()
+        cancelled: threading.Event | None = None,  # set from another thread to stop the statement
+        services: Services | None = None,
+    ) -> None:
+        self.graph = graph
+        self.parameters = parameters
+        self.setting = setting
+        self.began = began
+        self.memory = Memory(None) if memory is None else memory
+        self.deadline = deadline
+        self.cancelled = cancelled
+        self.services = services
+
+    def changed(self, **attributes: Any) -> Execution:
+        """The same statement with some attributes replaced. Both count and note in the same place, unless that is among
+        them."""
+        self.changes, self.notes = self.counters, self.notifications
+        twin = copy(self)
+        vars(twin).update(attributes)
+        return twin
+
+    @property
+    def functions(self) -> Mapping[str, Function]:
+        """The functions that expressions may call."""
+        return self.setting.functions
+
+    @property
+    def procedures(self) -> Mapping[str, Procedure]:
+        """The procedures that may be called."""
+        return self.setting.procedures
+
+    @property
+    def run_plan(self) -> PlanRunner:
+        """Runs the plan of a subquery expression."""
+        return self.setting.run_plan
+
+    @property
+    def backend(self) -> BackendName:
+        """What runs hops."""
+        return self.setting.backend
+
+    @property
+    def import_folder(self) -> str | None:
+        """Where LOAD CSV may read."""
+        return self.setting.import_folder
+
+    @property
+    def counters(self) -> Counters:
+        """What the statement changed."""
+        if self.changes is None:
+            self.changes = Counters()
+        return self.changes
+
+    @property
+    def notifications(self) -> list[Notification]:
+        """Notifications that only come up at run time."""
+        if self.notes is None:
+            self.notes = []
+        return self.notes
+
+    @property
+    def constants(self) -> dict[int, Any]:
+        """The values of expressions that are the same in every row."""
+        if self._constants is None:
+            self._constants = {}
+        return self._constants
 
     @property
     def statement_time(self) -> DateTime:

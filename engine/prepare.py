@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 from hoplite import forks
@@ -60,6 +60,11 @@ class Prepared:
     command: Command | None
 
     estimates: Mapping[int, float]  # estimated rows by the identity of the operator, for EXPLAIN and PROFILE
+    only_reads: bool = field(init=False)  # it runs as far as its rows are read, and does nothing else
+
+    def __post_init__(self) -> None:
+        acts = self.writes or self.has_effects or self.command is not None
+        self.only_reads = bool(self.columns) and not acts and self.mode != "EXPLAIN"
 
     def description(self, measured: Mapping[int, Measurement] | None = None) -> dict[str, Any] | None:
         """The plan as a summary shows it, with measurements; None for a command, which has no plan."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from hoplite.storage.base import Base
 from hoplite.storage.delta import Delta
 from hoplite.storage.point_index import PointIndex
 from hoplite.storage.value_index import Bound, ValueIndex, lookup_key
@@ -24,9 +25,17 @@ def nodes(delta: Delta, label: str, key: str, values: Sequence[Any] | Int64s) ->
     if code is None:
         return _pairs([], [])
     index = delta.base.node_index(code, key)
-    if not delta.relabelled and not delta.node_values.get(key):
+    if not _nodes_written(delta, key):
         return index.find_all(values)
     return _nodes_with(delta, code, key, values.tolist() if isinstance(values, np.ndarray) else values, index)
+
+
+def node_index(delta: Delta, label: str, key: str) -> ValueIndex | None:
+    """The base's index, if it is in memory and needs no correction."""
+    code = delta.base.tokens.labels.code(label)
+    if code is None or type(delta.base) is not Base or _nodes_written(delta, key):
+        return None
+    return delta.base.node_index(code, key)
 
 
 def relationships(delta: Delta, type: str, key: str, values: Sequence[Any]) -> tuple[Int64s, Int64s]:

@@ -18,10 +18,11 @@ from hoplite.storage.incidence import Adjacency
 from hoplite.storage.key_lists import keys_of_nodes, keys_of_relationships
 from hoplite.storage.property_columns import KeyValues, PropertyColumn, patched
 from hoplite.storage.schema import Entity, Index, Schema
-from hoplite.storage.value_index import NO_POSITIONS, Bound
+from hoplite.storage.value_index import NO_POSITIONS, Bound, ValueIndex
 from hoplite.values.columns import Bools, Column, Int64s, ObjectArray, from_objects, nulls
 
 _FEW_WRITTEN = 10_000
+_MOST_KEPT = 1024
 _MANY = 32  # nodes, for which arrays are worth their while
 
 T = TypeVar("T")
@@ -37,6 +38,14 @@ class Snapshot:
         self._delta = delta
         self._uuid = uuid
         self._version = version
+        self.kept: dict[object, Any] = {}  # what readers keep: see `keep`
+
+    def keep(self, key: object, found: object) -> None:
+        """Keep in `kept` what a reader looked up, for as long as this version is held. It must not refer to the
+        snapshot, which would hold itself."""
+        if len(self.kept) >= _MOST_KEPT:
+            self.kept.clear()
+        self.kept[key] = found
 
     # --- about the version ---
 
@@ -328,11 +337,15 @@ class Snapshot:
 
     def node_property_of(self, nodes: Int64s, key: str) -> Column:
         """The same for positions that are known to be nodes, without checking them."""
-        delta, base = self._delta, self._delta.base
-        column = base.node_columns.get(key)
-        if isinstance(column, PropertyColumn) and not delta.new_labels.count and not delta.node_values.get(key):
-            return column.gather(nodes, inside=True)
-        return self.node_property(nodes, key)
+        column = self.node_column(key)
+        return self.node_property(nodes, key) if column is None else column.gather(nodes, inside=True)
+
+    def node_column(self, key: str) -> PropertyColumn | None:
+        """The values of a key for all nodes, if they are one column in memory; nothing else has to be looked at."""
+        delta = self._delta
+        column = delta.base.node_columns.get(key)
+        is_whole = not delta.new_labels.count and not delta.node_values.get(key)
+        return column if is_whole and isinstance(column, PropertyColumn) else None
 
     def relationship_property(self, relationships: Int64s, key: str) -> Column:
         """A property of each relationship; null for null, and for relationships without it."""
@@ -463,6 +476,11 @@ class Snapshot:
         The look-up structure for the label and key is built when first needed, and writes keep it up to date.
         """
         return seek.nodes(self._delta, label, key, values)
+
+    def node_index(self, label: str, key: str) -> ValueIndex | None:
+        """The structure that `seek_nodes` looks values up in, if it is in memory and nothing else has to be looked
+        at."""
+        return seek.node_index(self._delta, label, key)
 
     def seek_relationships(self, type: str, key: str, values: Sequence[Any]) -> tuple[Int64s, Int64s]:
         """The same for relationships of a type."""

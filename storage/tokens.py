@@ -20,12 +20,12 @@ NO_LABELS = 0
 class Names:
     """Distinct names, numbered from 0."""
 
-    __slots__ = ("_codes", "_names", "count")
+    __slots__ = ("_codes", "_names", "_tokens")
 
-    def __init__(self) -> None:
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens = tokens  # these belong to
         self._names: list[str] = []
         self._codes: dict[str, int] = {}
-        self.count = 0  # of names, which every query asks for
 
     def code(self, name: str) -> int | None:
         """The number of a name, if it is known."""
@@ -38,7 +38,7 @@ class Names:
             code = len(self._names)
             self._names.append(name)
             self._codes[name] = code
-            self.count = code + 1
+            self._tokens.count += 1
         return code
 
     def admit(self, name: str) -> int:
@@ -57,27 +57,23 @@ class Names:
         return tuple(self._names)
 
     def __len__(self) -> int:
-        return self.count
+        return len(self._names)
 
 
 class Tokens:
     """All names of a database. A node stores one integer for its whole set of labels."""
 
-    __slots__ = ("_having", "_label_set_codes", "_label_set_names", "_label_sets", "keys", "labels", "types")
+    __slots__ = ("_having", "_label_set_codes", "_label_set_names", "_label_sets", "count", "keys", "labels", "types")
 
     def __init__(self) -> None:
-        self.labels = Names()
-        self.types = Names()
-        self.keys = Names()
+        self.count = 0  # of names; every query asks for it
+        self.labels = Names(self)
+        self.types = Names(self)
+        self.keys = Names(self)
         self._label_sets: list[tuple[int, ...]] = [()]
         self._label_set_names: list[tuple[str, ...]] = [()]
         self._label_set_codes: dict[tuple[int, ...], int] = {(): NO_LABELS}
         self._having: dict[int, NDArray[np.bool_]] = {}
-
-    @property
-    def count(self) -> int:
-        """How many names there are; grows with every new one."""
-        return self.labels.count + self.types.count + self.keys.count
 
     @property
     def label_set_count(self) -> int:

@@ -51,6 +51,9 @@ class Transaction(Snapshot):
         self._open = True
         self._is_lost = False
 
+    def keep(self, key: object, found: object) -> None:
+        """Nothing is kept: it may change with the next write."""
+
     @property
     def is_open(self) -> bool:
         """Neither committed nor rolled back."""

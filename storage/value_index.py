@@ -163,6 +163,13 @@ class ValueIndex:
             return hits
         return [position for position in hits if equals(self._value(position), value)]
 
+    def having(self, values: Sequence[Any]) -> Int64s:
+        """The positions that have any of the values; those of a value listed twice come twice."""
+        are_few = len(values) <= _FEW and set(map(type, values)) == _ONLY_INTEGERS
+        if are_few and self._is_its_position and min(values) >= 0 and max(values) < self._count:
+            return np.array(values, _INT64)
+        return self.find_all(values)[1]
+
     def find_all(self, values: Sequence[Any] | Int64s) -> tuple[Int64s, Int64s]:
         """For each value the positions that have it: (index into values, position)."""
         if isinstance(self.column, Integers) and self._count and _are_integers(values):
@@ -208,6 +215,13 @@ class ValueIndex:
         """Whether the values are consecutive integers, each once, so that subtraction gives the place of one."""
         values = self.column.values if isinstance(self.column, Integers) else NO_POSITIONS
         return len(values) > 0 and int(values[-1]) - int(values[0]) == len(values) - 1 and self._is_distinct
+
+    @cached_property
+    def _is_its_position(self) -> bool:
+        """Whether every value is the position that has it: numbers assigned by a loader in the order of nodes."""
+        if not self._counts_up or self._first:
+            return False
+        return isinstance(self.positions, _Counting) or bool((self.positions == np.arange(self._count)).all())
 
     def _value(self, position: int) -> Any:
         return self.column.objects()[np.searchsorted(self.positions, position)]

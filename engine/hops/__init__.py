@@ -4,7 +4,7 @@ Every function takes the name of a backend; `auto` chooses.
 """
 
 from hoplite.engine.hops.expansion import is_wide
-from hoplite.engine.hops.frontier import levels, reach, reach_merged
+from hoplite.engine.hops.frontier import levels, reach, reach_merged, settled_search
 from hoplite.engine.hops.graph_hops import hop_of, type_codes
 from hoplite.engine.hops.guided import count_trails, trails
 from hoplite.engine.hops.interface import (
@@ -18,6 +18,7 @@ from hoplite.engine.hops.interface import (
     NodeMask,
     Positions,
     RelationshipMask,
+    SettledSearch,
     Side,
     Steps,
     TrailBatch,
@@ -44,6 +45,7 @@ __all__ = [
     "NodeMask",
     "Positions",
     "RelationshipMask",
+    "SettledSearch",
     "Side",
     "Steps",
     "TrailBatch",
@@ -64,6 +66,7 @@ __all__ = [
     "reach_merged",
     "remember_nodes",
     "remember_relationships",
+    "settled_search",
     "shortest_paths",
     "shortest_trails",
     "sums_for_all",

@@ -29,6 +29,7 @@ from hoplite.engine.hops.interface import (
     Hop,
     Levels,
     Positions,
+    SettledSearch,
     Side,
     unchecked,
 )
@@ -240,14 +241,12 @@ def reach_merged(
     lower: int,
     upper: int | None,
     *,
-    are_nodes: bool = False,
     check: Check = unchecked,
     backend: BackendName = "auto",
 ) -> Positions:
-    """The distinct nodes that a trail of lower .. upper relationships from any of the sources ends in. `are_nodes`:
-    none of the sources is null."""
+    """The distinct nodes that a trail of lower .. upper relationships from any of the sources ends in."""
     kernels = backend_named(backend)
-    starts = sources if are_nodes else sources[sources >= 0]
+    starts = sources[sources >= 0]
     if (upper is not None and upper < lower) or not len(starts):
         return starts[:0]
     undirected = hop.side is Side.BOTH
@@ -261,6 +260,14 @@ def reach_merged(
     away = kernels.bfs_nodes(hop, starts, upper, mark_starts=True, check=check)[len(starts) :]
     closed = kernels.closing_lengths(hop, together, starts, upper, check=check)
     return np.concatenate((away, starts[_may_enter(hop, starts, closed > 0)]))
+
+
+def settled_search(hop: Hop, lower: int, upper: int | None, *, backend: BackendName = "auto") -> SettledSearch | None:
+    """`reach_merged` from nodes, with everything looked up that depends on the hop alone; None if there is no such
+    thing, or not yet."""
+    if lower > 1 or (lower == 1 and hop.side is Side.BOTH) or (upper is not None and upper < lower):
+        return None
+    return backend_named(backend).settled_search(hop, upper, mark_starts=lower == 0)
 
 
 def levels(

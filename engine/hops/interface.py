@@ -50,6 +50,9 @@ Counts: TypeAlias = tuple[int, int]
 # Called between bounded amounts of work; raises to stop (a deadline, a cancelled query).
 Check: TypeAlias = Callable[[], None]
 
+# (the nodes to start from) -> the nodes found; see `Backend.settled_search`.
+SettledSearch: TypeAlias = Callable[[Positions, Check], Positions]
+
 # (relationships, nodes stepped from, nodes stepped to) -> which of these steps may be taken.
 RelationshipMask: TypeAlias = Callable[[Positions, Positions, Positions], Booleans]
 
@@ -327,6 +330,11 @@ class Backend(Protocol):
         self, hop: Hop, sources: Positions, upper: int | None, *, mark_starts: bool, check: Check = unchecked
     ) -> Positions:
         """The nodes of `bfs_levels` for a single group."""
+        ...
+
+    def settled_search(self, hop: Hop, upper: int | None, mark_starts: bool) -> SettledSearch | None:
+        """`bfs_nodes` with everything looked up that depends on the hop alone, for one that stays as it is and whose
+        arrays are in memory; None if there is no such thing, or not yet."""
         ...
 
     def bfs_batch(

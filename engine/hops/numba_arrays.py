@@ -61,10 +61,14 @@ def lists_of(excluded: Excluded | None) -> Lists:
 
 
 def _keep(hop: Hop, name: str, arrays: object) -> None:
-    """Keep arrays with the hop, unless they are on disk: those belong to a cache with a budget, and a hop may live
-    long."""
-    if all(isinstance(side.partitions, tuple) for side in hop.sides):
+    if is_kept(hop):
         hop.prepared[name] = arrays
+
+
+def is_kept(hop: Hop) -> bool:
+    """Whether arrays are kept with the hop. Those on disk are not: they belong to a cache with a budget, and a hop may
+    live long."""
+    return all(isinstance(side.partitions, tuple) for side in hop.sides)
 
 
 def flags_of(hop: Hop) -> Booleans:

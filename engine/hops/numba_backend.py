@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -41,13 +42,14 @@ from hoplite.engine.hops.interface import (
     NodeBatch,
     Positions,
     SearchLevels,
+    SettledSearch,
     Steps,
     TrailBatch,
     TrailQuota,
     unchecked,
 )
 from hoplite.engine.hops.machine_code import candidate_folders, code_folder, load_code, load_kernel, store_kernel
-from hoplite.engine.hops.numba_arrays import NO_LISTS, as_compiled, fused_arrays, lists_of, plain_arrays
+from hoplite.engine.hops.numba_arrays import NO_LISTS, as_compiled, fused_arrays, is_kept, lists_of, plain_arrays
 from hoplite.engine.hops.numba_bfs import Fused
 from hoplite.engine.hops.numba_gather import gather_compiled
 from hoplite.engine.hops.numba_paged import PagedGraph
@@ -203,14 +205,17 @@ class NumbaBackend(NumpyBackend):
     ) -> Positions:
         arrays = fused_arrays(hop)
         if arrays is not None:
-            scratch = lend(hop.node_count)
-            nodes = _search_plain(arrays, sources, upper, mark_starts, check, scratch)
-            give_back(scratch)
-            return nodes
+            return _nodes_within(arrays, hop.node_count, upper, mark_starts, sources, check)
         found = _search(hop, sources, upper, mark_starts, check)
         if found is None:
             return super().bfs_nodes(hop, sources, upper, mark_starts=mark_starts, check=check)
         return found.nodes
+
+    def settled_search(self, hop: Hop, upper: int | None, mark_starts: bool) -> SettledSearch | None:
+        arrays = fused_arrays(hop)
+        if arrays is None or not is_kept(hop):
+            return None
+        return partial(_nodes_within, arrays, hop.node_count, upper, mark_starts)
 
     def bfs_batch(
         self,
@@ -404,27 +409,38 @@ def _search(
         return numba_levels.Found(nodes, bounds, begin < end)
 
 
+def _nodes_within(
+    arrays: Fused, node_count: int, upper: int | None, mark_starts: bool, sources: Positions, check: Check
+) -> Positions:
+    """The nodes of a plain search, without its levels."""
+    scratch = lend(node_count)
+    nodes = _search_plain(arrays, sources, upper, mark_starts, check, scratch)
+    give_back(scratch)
+    return nodes
+
+
 def _search_plain(
     arrays: Fused, sources: Positions, upper: int | None, mark_starts: bool, check: Check, scratch: Scratch
 ) -> Positions:
     """The nodes entered; the scratch's state says where each level ends."""
-    state, starts = scratch.state, sources.astype(np.int32, subok=False)
-    state[numba_bfs.LEVEL] = -1
+    starts = sources.astype(np.int32, subok=False)
     limit = UNLIMITED if upper is None else upper
+    mark, order, state, begins = scratch.mark, scratch.order, scratch.state, True
     while True:
-        status = numba_bfs.search(arrays, starts, limit, mark_starts, scratch.mark, scratch.order, state, _WORK)
-        if status == numba_bfs.DONE:
-            return scratch.order[: state[numba_bfs.TAIL]].astype(np.int64)
+        status = numba_bfs.search(arrays, starts, limit, mark_starts, begins, mark, order, state, _WORK)
+        if status >= 0:
+            return order[:status].astype(np.int64)
+        begins = False
         check()
         if status == numba_bfs.DEEP:
             state = scratch.state = np.concatenate((state, np.zeros_like(state)))
         elif status == numba_bfs.WIDE:
             level, begin, end = state[numba_bfs.LEVEL : numba_bfs.HEAD].tolist()
-            scratch.order[begin:end].sort()
+            order[begin:end].sort()
             state[numba_bfs.SORTED] = level
         elif status == numba_bfs.DENSE:
             state[numba_bfs.AT_NODE] = 0
-            while not numba_bfs.pull(arrays, scratch.mark, scratch.order, state, _WORK):
+            while not numba_bfs.pull(arrays, mark, order, state, _WORK):
                 check()
 
 

@@ -19,8 +19,9 @@ from typing import NamedTuple
 from hoplite.engine.hops.compiled import Bytes, Flags, Int32s, Ints, inlined, kernel
 from hoplite.engine.hops.numba_kernels import IncidenceArrays, run_end
 
-# Why a search returned.
-DONE, WORKED, DEEP, DENSE, WIDE = 0, 1, 2, 3, 4
+# Why a search returned before it was done.
+WORKED, DEEP, DENSE, WIDE = -1, -2, -3, -4
+_DONE = 0
 # Places in the state: the frontier is queue[BEGIN:END], or the sources; HEAD is the next node in it to follow, over
 # SIDE; SORTED is the last level whose frontier was sorted. From BOUNDS on: the number of nodes entered up to each
 # level.
@@ -130,11 +131,19 @@ def is_dense(indptr: Ints, entry_count: int, queue: Int32s, head: int, end: int)
 
 @kernel
 def search(
-    hop: Fused, sources: Int32s, upper: int, mark_starts: bool, mark: Bytes, queue: Int32s, state: Ints, work: int
+    hop: Fused,
+    sources: Int32s,
+    upper: int,
+    mark_starts: bool,
+    begins: bool,
+    mark: Bytes,
+    queue: Int32s,
+    state: Ints,
+    work: int,
 ) -> int:
-    """Continue until the search is done, has looked at `work` entries, needs more room for the bounds of its levels, or
-    reaches a level that is better pulled or whose frontier has to be sorted; returns which. When done, it has entered
-    state[TAIL] nodes and cleared their marks.
+    """Begin or continue, until the search is done, has looked at `work` entries, needs more room for the bounds of its
+    levels, or reaches a level that is better pulled or whose frontier has to be sorted. Returns which of these; when
+    done, how many nodes it has entered. Their marks are cleared.
 
     Without `mark_starts`, the first step leads from the sources without entering them: they are entered like any other
     node.
@@ -142,7 +151,7 @@ def search(
     flags, both, can_pull = hop.flags, hop.options[0], hop.options[1]
     level, begin, head, tail = state[LEVEL], state[BEGIN], state[HEAD], state[TAIL]
     end, side, from_sources = state[END], state[SIDE], state[FROM_SOURCES] == 1
-    if level < 0:
+    if begins:
         level, begin, head, tail, side = 0, 0, 0, 0, 0
         from_sources = not mark_starts
         if mark_starts:
@@ -151,7 +160,7 @@ def search(
         state[BOUNDS], state[SORTED] = tail, -1
     typed = len(flags) > 0
     last_side = 1 if both else 0
-    status = DONE
+    status = _DONE
     while begin < end and level < upper:
         if BOUNDS + level + 1 >= len(state):
             status = DEEP
@@ -186,10 +195,11 @@ def search(
         head, end, from_sources = begin, tail, False
     state[LEVEL], state[BEGIN], state[HEAD] = level, begin, head
     state[END], state[TAIL], state[SIDE], state[FROM_SOURCES] = end, tail, side, 1 if from_sources else 0
-    if status == DONE:
-        for place in range(tail):
-            mark[queue[place]] = 0
-    return status
+    if status != _DONE:
+        return status
+    for place in range(tail):
+        mark[queue[place]] = 0
+    return int(tail)
 
 
 @kernel

@@ -27,6 +27,7 @@ from hoplite.engine.hops.interface import (
     NodeBatch,
     Positions,
     SearchLevels,
+    SettledSearch,
     Steps,
     TrailBatch,
     TrailQuota,
@@ -80,6 +81,9 @@ class NumpyBackend:
             return sources
         together = np.zeros(len(sources), dtype=np.int64)
         return _search_one_group(hop, together, sources, upper, mark_starts, None, None, check).nodes
+
+    def settled_search(self, hop: Hop, upper: int | None, mark_starts: bool) -> SettledSearch | None:
+        return None
 
     def bfs_batch(
         self,

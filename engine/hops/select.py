@@ -31,6 +31,7 @@ from hoplite.engine.hops.interface import (
     NodeBatch,
     Positions,
     SearchLevels,
+    SettledSearch,
     Steps,
     TrailBatch,
     TrailQuota,
@@ -323,6 +324,11 @@ class AutoBackend:
         )
         self._done(len(found))
         return found
+
+    def settled_search(self, hop: Hop, upper: int | None, mark_starts: bool) -> SettledSearch | None:
+        if not self._is_complete or self._device is not None:
+            return None
+        return self._for(hop, "bfs_nodes").settled_search(hop, upper, mark_starts)
 
     def bfs_batch(
         self,

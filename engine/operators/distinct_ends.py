@@ -13,6 +13,7 @@ from hoplite.engine.operators.base import Operator
 from hoplite.engine.operators.expand import Reach
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.logical import ROW
+from hoplite.storage.property_columns import PropertyColumn
 from hoplite.values.columns import Integers
 
 
@@ -28,17 +29,30 @@ class DistinctEnds(Operator):
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """All values as they are if the key is unique among nodes; one null for all nodes without a value."""
         graph = context.graph
-        if context.writer is not None or ROW in argument.columns or not graph.has_distinct_values(self.key):
+        values: PropertyColumn | None = graph.kept.get(self)
+        if ROW in argument.columns or (values is None and not self._may_look_up(context)):
             yield from self.row_by_row.run(context, argument)
             return
-        column = graph.node_property_of(self.ends.merged_ends(context, argument), self.key)
+        nodes = self.ends.merged_ends(context, argument)
+        column = graph.node_property_of(nodes, self.key) if values is None else values.gather(nodes, True)
+        row_count = len(nodes)
         if getattr(column, "nulls", self) is not None:
-            kept = np.ones(len(column), np.bool_)
+            kept = np.ones(row_count, np.bool_)
             kept[np.flatnonzero(column.null_mask())[1:]] = False
             column = column.take(np.flatnonzero(kept))
-        row_count = len(column)
+            row_count = len(column)
         if row_count:
             yield Batch({self.name: column}, row_count)
+
+    def _may_look_up(self, context: Execution) -> bool:
+        """Whether the key is unique among nodes. If its values are one column, that is kept for the next run."""
+        graph = context.graph
+        if context.writer is not None or not graph.has_distinct_values(self.key):
+            return False
+        values = graph.node_column(self.key)
+        if values is not None:
+            graph.keep(self, values)
+        return True
 
 
 @dataclass(slots=True, eq=False)

@@ -21,7 +21,7 @@ from hoplite.engine.operators.base import (
     node_positions,
     relationship_positions,
 )
-from hoplite.engine.profile import Watch
+from hoplite.engine.profile import Profile, Watch
 from hoplite.errors import CypherError
 from hoplite.grammar.ast import Direction
 from hoplite.lazy_dataclass import dataclass
@@ -343,36 +343,47 @@ class Reach(Operator):
             yield batch.take(rows).with_columns({self.to_node: Nodes(nodes)})
 
     def _together(self, context: Execution, argument: Batch) -> Iterator[Batch]:
-        yield from node_batches(self.to_node, self._merged_ends(context, argument))
+        find = self.merged_ends if context.profile is None else self._merged_ends  # whoever runs this counts the rows
+        yield from node_batches(self.to_node, find(context, argument))
 
     def merged_ends(self, context: Execution, argument: Batch) -> Int64s:
         """What `run` yields if all rows of the source share a frontier, as one array."""
-        if context.profile is None:
+        if context.profile is not None:
+            return self._watched_ends(context, argument, context.profile)
+        starts = self.source.nodes(context, argument, self.from_node)
+        if starts is None:
             return self._merged_ends(context, argument)
-        watch = Watch(context.profile, context)
+        if not len(starts):
+            return starts
+        search: hops.SettledSearch | None = context.graph.kept.get(self)
+        return self._first_ends(context, starts) if search is None else search(starts, context.check_time)
+
+    def _watched_ends(self, context: Execution, argument: Batch, profile: Profile) -> Int64s:
+        watch = Watch(profile, context)
         ends = self._merged_ends(context, argument)
         watch.note(self.plan, len(ends))
         return ends
 
     def _merged_ends(self, context: Execution, argument: Batch) -> Int64s:
         """The distinct ends of trails from all rows of the source together."""
-        starts = self.source.nodes(context, argument, self.from_node) if context.profile is None else None
-        are_nodes = starts is not None
-        if starts is None:
-            found = [node_positions(batch, self.from_node) for batch in self.source.run(context, argument)]
-            starts = np.concatenate(found) if found else np.zeros(0, np.int64)
-        if not len(starts):
-            return starts
+        found = [node_positions(batch, self.from_node) for batch in self.source.run(context, argument)]
+        starts = np.concatenate(found) if found else np.zeros(0, np.int64)
+        hop = make_hop(context, self.traversal, self.step, both_adjacencies=True)
+        return self._reached(context, hop, starts)
+
+    def _first_ends(self, context: Execution, starts: Int64s) -> Int64s:
+        """The ends of trails from these nodes. What depends on the graph alone is kept for the next run."""
         traversal = self.traversal
-        return hops.reach_merged(
-            make_hop(context, traversal, self.step, both_adjacencies=True),
-            starts,
-            traversal.lower,
-            traversal.upper,
-            are_nodes=are_nodes,
-            check=context.check_time,
-            backend=context.backend,
-        )
+        hop = make_hop(context, traversal, self.step, both_adjacencies=True)
+        if self.step is None:
+            search = hops.settled_search(hop, traversal.lower, traversal.upper, backend=context.backend)
+            if search is not None:
+                context.graph.keep(self, search)
+        return self._reached(context, hop, starts)
+
+    def _reached(self, context: Execution, hop: Hop, starts: Int64s) -> Int64s:
+        lower, upper = self.traversal.lower, self.traversal.upper
+        return hops.reach_merged(hop, starts, lower, upper, check=context.check_time, backend=context.backend)
 
 
 def node_batches(name: str, nodes: Int64s) -> Iterator[Batch]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,8 @@ from hoplite.engine.batch import Batch
 from hoplite.engine.context import Execution
 from hoplite.engine.operators.base import FIRST_BATCH, LARGEST_BATCH, Evaluator, Operator, evaluate, pairs
 from hoplite.lazy_dataclass import dataclass
-from hoplite.storage.value_index import Bound
+from hoplite.storage.snapshot import Snapshot
+from hoplite.storage.value_index import Bound, ValueIndex
 from hoplite.values.columns import Int64s, Integers, Nodes, Relationships
 
 
@@ -204,7 +205,7 @@ class ParameterSeek(Operator):
         """The nodes, if that is what the column holds."""
         if argument.columns or argument.row_count != 1 or name != self.node:
             return None
-        return context.graph.seek_nodes(self.label, self.key, (context.parameters[self.parameter],))[1]
+        return _having(self, context.graph, (context.parameters[self.parameter],))
 
 
 @dataclass(slots=True, eq=False)
@@ -232,7 +233,18 @@ class ElementsSeek(Operator):
             return None
         value = context.parameters[self.parameter]
         wanted = value if isinstance(value, list | tuple) else () if value is None else (value,)
-        return context.graph.seek_nodes(self.label, self.key, wanted)[1]
+        return _having(self, context.graph, wanted)
+
+
+def _having(seek: ParameterSeek | ElementsSeek, graph: Snapshot, values: Sequence[Any]) -> Int64s:
+    """The nodes with any of the values. The index is looked up once for each version of the graph."""
+    index: ValueIndex | None = graph.kept.get(seek)
+    if index is None:
+        index = graph.node_index(seek.label, seek.key)
+        if index is None:
+            return graph.seek_nodes(seek.label, seek.key, values)[1]
+        graph.keep(seek, index)
+    return index.having(values)
 
 
 @dataclass(slots=True, eq=False)

@@ -10,7 +10,6 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from hoplite.engine.batch import UNIT
@@ -87,7 +86,7 @@ def run_statement(
     counters: Counters | None = None,
 ) -> Iterator[dict[str, Any]]:
     """The rows of a statement as maps, in the current transaction; `counters` counts what it writes."""
-    inner = replace(context, parameters=parameters, counters=counters or Counters(), constants={}, profile=None)
+    inner = context.changed(parameters=parameters, changes=counters or Counters(), _constants=None, profile=None)
     try:
         prepared = context.database.prepare(text, context.graph, parameters)
         if (prepared.command is not None and not may_change_schema) or (prepared.writes and not may_write):
@@ -326,7 +325,7 @@ def _write(context: Execution, text: str, given: Mapping[str, Any], changed: Cou
     prepared = context.database.prepare(text, context.graph, given)
     if prepared.operator is None:
         raise CypherError(FORBIDDEN, "Schema operations are not allowed for user '' with FULL overridden by WRITE.")
-    inner = replace(context, parameters=given, counters=changed, constants={}, profile=None)
+    inner = context.changed(parameters=given, changes=changed, _constants=None, profile=None)
     for _ in prepared.operator.run(inner, UNIT):
         pass
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from hoplite.engine.context import Counters, Execution
@@ -150,7 +149,7 @@ def run_timeboxed(
     if milliseconds <= 0:
         return
     end = time.monotonic() + milliseconds / 1000
-    inner = replace(context, deadline=end if context.deadline is None else min(end, context.deadline))
+    inner = context.changed(deadline=end if context.deadline is None else min(end, context.deadline))
     yield from ((row,) for row in _rows_in_time(context, inner, procedure, statement, parameters or {}))
 
 

@@ -147,7 +147,8 @@ def list_config(context: Execution, search: str) -> Iterator[Row]:
     """The only setting that this engine shares with a server: the transaction timeout."""
     name = "db.transaction.timeout"
     if (search or "").lower() in name:
-        value = f"{context.timeout:g}s" if context.timeout else "0s"
+        timeout = context.database.timeout
+        value = f"{timeout:g}s" if timeout else "0s"
         yield (
             name,
             "The maximum time interval of a transaction within which it should be completed.",

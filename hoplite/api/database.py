@@ -22,7 +22,7 @@ from hoplite.api.transaction import Session, Transaction
 from hoplite.api.transfers import Transfers
 from hoplite.engine.batch import UNIT, Batch
 from hoplite.engine.commands import run_command
-from hoplite.engine.context import Execution
+from hoplite.engine.context import Execution, Setting
 from hoplite.engine.families import Extended
 from hoplite.engine.functions.registry import FUNCTIONS, Function
 from hoplite.engine.guard import Guarded
@@ -37,14 +37,16 @@ from hoplite.engine.procedures.registry import (
 )
 from hoplite.engine.profile import Profile
 from hoplite.errors import (
-    DRIVER_ERRORS,
+    ENGINE_ERRORS,
     CypherError,
     access_mode,
+    as_driver_error,
     driver_errors,
     parameter_missing,
     transaction_timed_out,
 )
 from hoplite.grammar.limits import TextLimits
+from hoplite.lazy import cached_property
 from hoplite.planner.explain import PlanFormat, explain, has_hops
 from hoplite.storage.disk.cache import byte_count
 from hoplite.storage.graph import Graph
@@ -388,30 +390,35 @@ class Database(Transfers, Retrieval, ForModels):
         allowance: Allowance,
     ) -> Execution:
         """The context of one run. Its time began with the call, when the allowance was made."""
-        return Execution(
+        execution = Execution(
             graph,
             parameters,
-            self._functions,
+            self._setting if limits.judge is None else replace(self._setting, import_folder=None),  # may read no files
             time.time_ns(),
-            self._preparer.operators.run_plan,
-            writer,
-            deadline=allowance.deadline,
-            timeout=limits.timeout,
-            cancelled=limits.stop,
-            procedures=self._procedures,
-            backend=self._backend,
-            import_folder=self._import_folder if limits.judge is None else None,  # untrusted ones read no files
-            services=DatabaseServices(self, allowance, limits),
-            memory=Memory(limits.memory_bytes),
+            Memory(limits.memory_bytes),
+            allowance.deadline,
+            limits.stop,
+            DatabaseServices(self, allowance, limits),
+        )
+        if writer is not None:
+            execution.writer = writer
+        return execution
+
+    @cached_property
+    def _setting(self) -> Setting:
+        return Setting(
+            self._functions, self._preparer.operators.run_plan, self._procedures, self._backend, self._import_folder
         )
 
     def _batches(self, prepared: Prepared, execution: Execution) -> Iterator[Batch]:
         """The rows of a statement; under PROFILE they are counted on the way."""
-        assert prepared.operator is not None
+        operator = prepared.operator
+        assert operator is not None
+        if prepared.mode is None and self._collector is None:
+            return operator.batches(execution, UNIT)
         if prepared.mode == "PROFILE":
             execution.profile = Profile()
-        batches = prepared.operator.run(execution, UNIT)
-        return batches if self._collector is None else self._collected(prepared, batches)
+        return self._collected(prepared, operator.run(execution, UNIT))
 
     def _collected(self, prepared: Prepared, batches: Iterator[Batch]) -> Iterator[Batch]:
         """The same batches, recorded if `db.stats.collect` is on."""
@@ -476,7 +483,7 @@ class Database(Transfers, Retrieval, ForModels):
         """Run in its own transaction; `parameters` are the given ones if they are already the engine's values."""
         graph = self._graph
         allowance = limits.allowance()
-        with DRIVER_ERRORS:
+        try:  # not `with driver_errors()`: every statement passes through here
             if parameters is None:
                 parameters = from_parameters(given, allowance)
             snapshot = graph.snapshot()
@@ -486,32 +493,49 @@ class Database(Transfers, Retrieval, ForModels):
                 prepared = statement
             else:
                 raise TypeError(f"a query is text, not {type(statement).__name__}")
-            if prepared.mode == "EXPLAIN":
-                return self._explained(prepared, given, limits)
-            if not prepared.writes and prepared.command is None:
-                execution = self._execution(snapshot, parameters, None, limits, allowance)
-                batches = self._batches(prepared, execution)
-                if not prepared.columns:  # nothing will be read from it: run it now
-                    with Guarded(execution):
-                        batches = iter(list(batches))
-                result = Result(prepared, batches, execution, given, limits.max_rows, hydrator=limits.hydrator)
-                if prepared.has_effects:
-                    result.detach()
-                return result
-            if limits.read_only and prepared.writes:
-                raise access_mode()
-            del snapshot  # the writer changes the graph in place if nothing holds it
-            with allowing(allowance):
-                transaction = self._graph.begin()
-            try:
-                result = self._run_in(prepared, transaction, parameters, given, limits, allowance)
+            if not prepared.only_reads:
+                del snapshot  # the writer changes the graph in place if nothing holds it
+                return self._run_with_effects(prepared, parameters, given, limits, allowance)
+            execution = self._execution(snapshot, parameters, None, limits, allowance)
+            batches = self._batches(prepared, execution)
+            return Result(prepared, batches, execution, given, limits.max_rows, None, limits.hydrator)
+        except ENGINE_ERRORS as error:
+            raise as_driver_error(error) from None
+
+    def _run_with_effects(
+        self,
+        prepared: Prepared,
+        parameters: Mapping[str, Any],
+        given: Mapping[str, Any],
+        limits: Limits,
+        allowance: Allowance,
+    ) -> Result:
+        """Run, in its own transaction, what does more than return rows, or less."""
+        if prepared.mode == "EXPLAIN":
+            return self._explained(prepared, given, limits)
+        if not prepared.writes and prepared.command is None:
+            execution = self._execution(self._graph.snapshot(), parameters, None, limits, allowance)
+            batches = self._batches(prepared, execution)
+            if not prepared.columns:  # nothing will be read from it: run it now
+                with Guarded(execution):
+                    batches = iter(list(batches))
+            result = Result(prepared, batches, execution, given, limits.max_rows, None, limits.hydrator)
+            if prepared.has_effects:
                 result.detach()
-                transaction.commit()
-            except BaseException:
-                if transaction.is_open:
-                    transaction.rollback()
-                raise
             return result
+        if limits.read_only and prepared.writes:
+            raise access_mode()
+        with allowing(allowance):
+            transaction = self._graph.begin()
+        try:
+            result = self._run_in(prepared, transaction, parameters, given, limits, allowance)
+            result.detach()
+            transaction.commit()
+        except BaseException:
+            if transaction.is_open:
+                transaction.rollback()
+            raise
+        return result
 
     def _run_in(
         self,

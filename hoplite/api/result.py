@@ -7,10 +7,10 @@ rows. It makes a few rows at first, and more as they are read: the others stay i
 from __future__ import annotations
 
 import threading
-import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from time import perf_counter
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +95,7 @@ class Result:
     _step = _FIRST_ROWS
     _is_plain = True  # no value read so far can be broken
     _row_count = 0
-    _available_ms = 0
+    _available: float | None = None  # when the first row was, like `_began`
     _ended = False
     _summary: ResultSummary | None = None
     _failure: Exception | None = None  # raised while the first rows were shown; kept for the reader
@@ -120,7 +120,7 @@ class Result:
         self._make_hydrator = hydrator
         self._buffer: list[Record] = []  # read and not yet returned, the next one last
         self._waiting: list[Row] = []  # those after them, where all were read into memory
-        self._began = time.perf_counter()
+        self._began = perf_counter()
 
     # --- reading -----------------------------------------------------------------------------------------------
 
@@ -162,11 +162,12 @@ class Result:
         if self._ended:
             return None
         for batch in self._batches:
-            if not batch.row_count:
+            count = batch.row_count
+            if not count:
                 continue
             if not self._row_count:
-                self._available_ms = int((time.perf_counter() - self._began) * 1000)
-            self._row_count += batch.row_count
+                self._available = perf_counter()
+            self._row_count += count
             if self._max_rows is not None and self._row_count > self._max_rows:
                 raise CypherError(
                     "Neo.ClientError.Statement.ResultLimitExceeded",
@@ -174,6 +175,7 @@ class Result:
                     "Add a LIMIT, aggregate, or raise max_rows.",
                 )
             return batch
+        self._batches = _NO_BATCHES
         self._end()
         return None
 
@@ -269,13 +271,18 @@ class Result:
         if self._ended:
             return
         self._ended = True
-        close = getattr(self._batches, "close", None)
-        if close is not None:
-            close()
-        execution, hydrator = self._execution, self._hydrator
-        self._batches, self._begun, self._execution, self._hydrator, self._owner = _NO_BATCHES, None, None, None, None
+        batches, execution, hydrator = self._batches, self._execution, self._hydrator
+        if batches is not _NO_BATCHES:
+            self._batches = _NO_BATCHES
+            close = getattr(batches, "close", None)
+            if close is not None:
+                close()
+        self._begun = self._execution = self._hydrator = self._owner = None
         if execution is not None:
-            self._counters, self._notifications = execution.counters, execution.notifications
+            if execution.changes is not None:
+                self._counters = execution.changes
+            if execution.notes is not None:
+                self._notifications = execution.notes
             if execution.profile is not None:
                 self._measured = execution.profile.measured
         if hydrator is not None:
@@ -458,7 +465,7 @@ class Result:
                 "query": self._prepared.text,
                 "parameters": dict(self._parameters),
                 "server": server_info(),
-                "t_first": self._available_ms,
+                "t_first": 0 if self._available is None else int((self._available - self._began) * 1000),
                 **self.end(),
             }
             self._summary = make_summary(metadata, self._prepared.columns, self._row_count)
@@ -470,7 +477,7 @@ class Result:
             self.detach()  # a profile is of the whole run
         self._buffer, self._waiting = [], []
         self._end()
-        elapsed = int((time.perf_counter() - self._began) * 1000)
+        elapsed = int((perf_counter() - self._began) * 1000)
         return summary_metadata(
             self._prepared, self._counters, self._notifications, self._row_count, elapsed, self._measured
         )

@@ -39,6 +39,10 @@ class DatabaseServices:
         return self._limits.read_only
 
     @property
+    def timeout(self) -> float | None:
+        return self._limits.timeout
+
+    @property
     def is_system(self) -> bool:
         return self._database._is_system
 

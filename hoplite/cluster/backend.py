@@ -43,6 +43,7 @@ from hoplite.engine.hops.interface import (
     NodeBatch,
     Positions,
     SearchLevels,
+    SettledSearch,
     Steps,
     TrailBatch,
     TrailQuota,
@@ -135,6 +136,9 @@ class ClusterBackend(AutoBackend):
                 return super().bfs_nodes(hop, sources, upper, mark_starts=mark_starts, check=check)
         offsets = np.array((0, len(sources)), np.int64)
         return self.bfs_batch(hop, offsets, sources, upper, mark_starts=mark_starts, check=check).nodes.astype(np.int64)
+
+    def settled_search(self, hop: Hop, upper: int | None, mark_starts: bool) -> SettledSearch | None:
+        return None  # the sources decide who searches
 
     def bfs_levels(
         self,

@@ -11,7 +11,7 @@ from neo4j.exceptions import ClientError, Neo4jError, TransientError
 
 import hoplite
 from hoplite.engine import guard
-from hoplite.engine.context import Execution
+from hoplite.engine.context import Execution, Setting
 from hoplite.engine.hops.interface import unchecked
 from hoplite.engine.memory import Memory, refuse_text
 from hoplite.errors import CypherError, transaction_timed_out
@@ -161,7 +161,7 @@ def test_a_large_value_is_refused_by_what_the_process_holds_now(monkeypatch: pyt
     """The watching thread may be late: on a busy machine it looks seldom."""
     monkeypatch.setattr(guard._watch, "is_awake", True)  # nothing wakes it
     monkeypatch.setattr(guard, "_running", {})
-    execution = Execution(Graph().snapshot(), {}, {}, 0, lambda *_: iter(()), memory=Memory(64 << 20))
+    execution = Execution(Graph().snapshot(), {}, Setting({}, lambda *_: iter(())), 0, Memory(64 << 20))
     with guard.Guarded(execution):
         refuse_text(40 << 20)
         taken = bytearray(b"x") * (40 << 20)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import hoplite.engine.functions
 from hoplite.engine.batch import Batch
-from hoplite.engine.context import Execution, PlanRunner
+from hoplite.engine.context import Execution, PlanRunner, Setting
 from hoplite.engine.expressions.compile import compile_expression
 from hoplite.engine.functions.registry import FUNCTIONS
 from hoplite.grammar import ast
@@ -83,7 +83,9 @@ def an_execution(
 ) -> Execution:
     """An execution at the beginning of 1970."""
     read: Any = graph or SmallGraph()
-    return Execution(read, parameters or {}, FUNCTIONS, 0, run_plan, writer)
+    execution = Execution(read, parameters or {}, Setting(FUNCTIONS, run_plan), 0)
+    execution.writer = writer
+    return execution
 
 
 def expression_of(text: str) -> ast.Expression:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hoplite.engine.context import Execution
+from hoplite.engine.context import Execution, Setting
 from hoplite.engine.functions.registry import FUNCTIONS
 from hoplite.engine.procedures.registry import PROCEDURES
 from hoplite.errors import CypherError
@@ -20,7 +20,7 @@ from hoplite.values.temporal import Date
 def call(name: str, *arguments: Any) -> Any:
     """The function as the evaluator calls it."""
     function = FUNCTIONS[name.lower()]
-    execution = Execution(Graph().snapshot(), {}, {}, 0, _no_plans)
+    execution = Execution(Graph().snapshot(), {}, Setting({}, _no_plans), 0)
     return function.call(execution, *arguments) if function.needs_context else function.call(*arguments)
 
 
@@ -111,7 +111,8 @@ def _no_plans(plan: Any, argument: Any, context: Execution) -> Any:
 
 def run(transaction: Transaction, name: str, *arguments: Any) -> list[Any]:
     """The rows of a call inside a transaction; of one column, its values."""
-    context = Execution(transaction, {}, {}, 0, _no_plans, writer=transaction)
+    context = Execution(transaction, {}, Setting({}, _no_plans), 0)
+    context.writer = transaction
     rows = [tuple(row.values()) for row in PROCEDURES[name].call(context, arguments) if isinstance(row, Mapping)]
     return [row[0] if len(row) == 1 else row for row in rows]
 

@@ -12,7 +12,7 @@ import pytest
 from neo4j.exceptions import ClientError
 
 import hoplite
-from hoplite.engine.context import Execution
+from hoplite.engine.context import Execution, Setting
 from hoplite.engine.functions.document import page
 from hoplite.engine.functions.show import function_rows
 from hoplite.engine.procedures.lucene import QueryError, parse_query
@@ -32,7 +32,7 @@ DOCUMENTATION = Path(__file__).parents[2] / "docs" / "FUNCTIONS.md"
 
 def execution(graph: Graph) -> Execution:
     """An execution that reads the latest version of the graph."""
-    return Execution(graph.snapshot(), {}, {}, 0, _no_plans, cancelled=threading.Event())
+    return Execution(graph.snapshot(), {}, Setting({}, _no_plans), 0, cancelled=threading.Event())
 
 
 def _no_plans(plan: Any, argument: Any, context: Execution) -> Any:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hoplite.engine.context import Execution
+from hoplite.engine.context import Execution, Setting
 from hoplite.engine.operators import value_join
 from hoplite.engine.operators.value_join import KeyTable
 from hoplite.storage.graph import Graph
@@ -45,7 +45,7 @@ def column(kind: str, values: list[Any]) -> Column:
 @pytest.fixture(scope="module")
 def context() -> Execution:
     """A statement that may run for ever."""
-    return Execution(Graph().snapshot(), {}, {}, 0, lambda *_: iter(()))
+    return Execution(Graph().snapshot(), {}, Setting({}, lambda *_: iter(())), 0)
 
 
 @pytest.mark.parametrize("piece", [1, 3, 65_536])
