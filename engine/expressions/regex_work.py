@@ -11,9 +11,11 @@ the parsed pattern, for a text of n characters:
 
 from __future__ import annotations
 
-from re import _constants as codes
-from re import _parser as parser
+import re
 from typing import Any
+
+_INSIDE: Any = re  # type checkers do not know its parts
+codes, parser = _INSIDE._constants, _INSIDE._parser
 
 MOST_WAYS = 10**7
 """Counting stops here: this many take a fraction of a second."""

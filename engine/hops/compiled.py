@@ -179,6 +179,14 @@ class Kernel:
             return self._usual, Variant(self.function, True)
         return (self._usual,)
 
+    @property
+    def code(self) -> Callable[..., Any]:
+        """The machine code for the usual records, for callers in a hurry: it returns NotImplemented for arguments that
+        only `__call__` takes."""
+        if self._usual.run is None:
+            raise NotLoaded(self._usual.name)
+        return self._usual.run
+
     def __call__(self, *arguments: Any) -> Any:
         """Run it without the interpreter lock, and return what the function returns."""
         run = self._usual.run

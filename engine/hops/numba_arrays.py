@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hoplite.engine.hops.expansion import type_flags
 from hoplite.engine.hops.interface import Booleans, Excluded, Hop, Side
-from hoplite.engine.hops.numba_bfs import Fused
+from hoplite.engine.hops.numba_bfs import Entries, Fused, NarrowEntries
 from hoplite.engine.hops.numba_kernels import IncidenceArrays, Lists, NarrowIncidenceArrays, Plain
 from hoplite.storage.incidence import Adjacency, Incidence
 from hoplite.storage.value_index import NO_POSITIONS
@@ -39,17 +39,18 @@ def fused_arrays(hop: Hop) -> Fused | None:
     known: Any = hop.prepared.get("numba fused", False)
     if known is False:
         known = None
-        plain = plain_arrays(hop)
-        if plain is not None:
-            far = plain.incoming
+        if hop.is_plain and all(_fits(side) for side in hop.sides):
+            sides = [_entries(side.partitions[0]) for side in hop.sides]
             both = hop.side is Side.BOTH
             can_pull = both and hop.types is None
             other = hop.incoming if hop.side is Side.OUTGOING else hop.outgoing
             # Only if the other side is already in memory: loading it would cost more than pulling saves.
             at_hand = other is not None and isinstance(other.partitions, tuple) and other.is_plain
             if not both and hop.types is None and other is not None and at_hand and _fits(other):
-                far, can_pull = incidence_arrays(other.partitions[0]), True
-            known = Fused(plain.outgoing, far, np.array((both, can_pull)), plain.flags)
+                sides, can_pull = [*sides, _entries(other.partitions[0])], True
+            near, far = sides[0], sides[-1]
+            if near is not None and far is not None:
+                known = Fused(near, far, np.array((both, can_pull)), flags_of(hop))
         _keep(hop, "numba fused", known)
     fused: Fused | None = known
     return fused
@@ -100,6 +101,19 @@ def incidence_arrays(incidence: Incidence) -> IncidenceArrays:
     if all(part is None or np.may_share_memory(part, array) for part, array in zip(parts, arrays, strict=True)):
         incidence.prepared["numba"] = found
     return cast(IncidenceArrays, found)
+
+
+def _entries(incidence: Incidence) -> Entries | None:
+    """The same for the search in `numba_bfs.py`, which takes offsets of 32 bits; None if there are more entries."""
+    arrays: Any = incidence_arrays(incidence)
+    if len(arrays.neighbours) >= 2**31:
+        return None
+    if isinstance(arrays, NarrowIncidenceArrays):
+        return cast(Entries, NarrowEntries(arrays.indptr, arrays.neighbours, arrays.types))
+    indptr = incidence.prepared.get("offsets of 32 bits")
+    if indptr is None:
+        indptr = incidence.prepared["offsets of 32 bits"] = arrays.indptr.astype(np.int32)
+    return Entries(cast(Any, indptr), arrays.neighbours, arrays.types)
 
 
 @cache

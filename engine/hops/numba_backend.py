@@ -56,7 +56,7 @@ from hoplite.engine.hops.numba_paged import PagedGraph
 from hoplite.engine.hops.numba_shortest import CompiledSearch
 from hoplite.engine.hops.numpy_backend import NumpyBackend
 from hoplite.engine.hops.pattern import EndCounts, Given, Pattern
-from hoplite.engine.hops.scratch import Scratch, borrowed, give_back, lend
+from hoplite.engine.hops.scratch import Scratch, borrowed, give_back, lend, pool_of
 from hoplite.engine.hops.search import Search
 from hoplite.engine.hops.spread import Spread
 from hoplite.storage.value_index import NO_POSITIONS
@@ -78,7 +78,7 @@ _EXPAND = _kernels(kernels.count_steps, kernels.expand, numba_gather.read_segmen
 _SEARCH = _kernels(
     numba_bfs.search,
     numba_bfs.pull,
-    numba_bfs.enter,
+    numba_sweep.enter,
     numba_sweep.sweep,
     numba_sweep.route,
     numba_sweep.route_to_many,
@@ -205,7 +205,7 @@ class NumbaBackend(NumpyBackend):
     ) -> Positions:
         arrays = fused_arrays(hop)
         if arrays is not None:
-            return _nodes_within(arrays, hop.node_count, upper, mark_starts, sources, check)
+            return self._within(arrays, hop, upper, mark_starts)(sources, check)
         found = _search(hop, sources, upper, mark_starts, check)
         if found is None:
             return super().bfs_nodes(hop, sources, upper, mark_starts=mark_starts, check=check)
@@ -215,7 +215,12 @@ class NumbaBackend(NumpyBackend):
         arrays = fused_arrays(hop)
         if arrays is None or not is_kept(hop):
             return None
-        return partial(_nodes_within, arrays, hop.node_count, upper, mark_starts)
+        return self._within(arrays, hop, upper, mark_starts)
+
+    def _within(self, arrays: Fused, hop: Hop, upper: int | None, mark_starts: bool) -> SettledSearch:
+        size, limit = hop.node_count, UNLIMITED if upper is None else upper
+        search = cast(Kernel, numba_bfs.search).code
+        return partial(_nodes_within, search, arrays, pool_of(size), size, limit, mark_starts)
 
     def bfs_batch(
         self,
@@ -402,7 +407,9 @@ def _search(
             return None
         return numba_levels.search(layout, as_compiled(sources), upper, mark_starts, excluded, budget, check)
     with borrowed(hop.node_count) as scratch:
-        nodes = _search_plain(arrays, sources, upper, mark_starts, check, scratch)
+        limit, starts = UNLIMITED if upper is None else upper, sources.astype(np.int32, subok=False)
+        count = _finished(arrays, starts, limit, mark_starts, check, scratch)
+        nodes = scratch.order[:count].astype(np.int64)
         # Others may borrow the arrays from here on, so the bounds of the levels are copied.
         level, begin, end = scratch.state[numba_bfs.LEVEL : numba_bfs.HEAD].tolist()
         bounds = scratch.state[numba_bfs.BOUNDS : numba_bfs.BOUNDS + level + 1].copy()
@@ -410,38 +417,61 @@ def _search(
 
 
 def _nodes_within(
-    arrays: Fused, node_count: int, upper: int | None, mark_starts: bool, sources: Positions, check: Check
+    search: Callable[..., Any],
+    arrays: Fused,
+    pool: list[Scratch],
+    size: int,
+    limit: int,
+    mark_starts: bool,
+    sources: Positions,
+    check: Check,
 ) -> Positions:
-    """The nodes of a plain search, without its levels."""
-    scratch = lend(node_count)
-    nodes = _search_plain(arrays, sources, upper, mark_starts, check, scratch)
+    """The nodes of a plain search, without its levels. Most of a short one is calls, so there are few here; `search` is
+    the machine code of `numba_bfs.search`."""
+    try:
+        scratch = pool.pop()
+    except IndexError:
+        scratch = lend(size)
+    starts, order = sources.astype(np.int32, subok=False), scratch.order
+    count = search(arrays, starts, limit, mark_starts, True, scratch.marks, order, scratch.state, _WORK)
+    if count is NotImplemented or count < 0:
+        so_far = None if count is NotImplemented else count
+        count = _finished(arrays, starts, limit, mark_starts, check, scratch, so_far)
+    nodes = order[:count].astype(np.int64)
     give_back(scratch)
     return nodes
 
 
-def _search_plain(
-    arrays: Fused, sources: Positions, upper: int | None, mark_starts: bool, check: Check, scratch: Scratch
-) -> Positions:
-    """The nodes entered; the scratch's state says where each level ends."""
-    starts = sources.astype(np.int32, subok=False)
-    limit = UNLIMITED if upper is None else upper
-    mark, order, state, begins = scratch.mark, scratch.order, scratch.state, True
+def _finished(
+    arrays: Fused,
+    starts: NDArray[np.int32],
+    limit: int,
+    mark_starts: bool,
+    check: Check,
+    scratch: Scratch,
+    status: int | None = None,
+) -> int:
+    """Do the rest of a plain search, or all of it if it has no status yet; returns how many nodes are in the scratch's
+    order. Its state says where each level ends."""
+    marks, order, state = scratch.marks, scratch.order, scratch.state
+    begins = status is None
     while True:
-        status = numba_bfs.search(arrays, starts, limit, mark_starts, begins, mark, order, state, _WORK)
+        if not begins:
+            check()
+            if status == numba_bfs.DEEP:
+                state = scratch.state = np.concatenate((state, np.zeros_like(state)))
+            elif status == numba_bfs.WIDE:
+                level, begin, end = state[numba_bfs.LEVEL : numba_bfs.HEAD].tolist()
+                order[begin:end].sort()
+                state[numba_bfs.SORTED] = level
+            elif status == numba_bfs.DENSE:
+                state[numba_bfs.AT_NODE] = 0
+                while not numba_bfs.pull(arrays, marks, scratch.frontier, order, state, _WORK):
+                    check()
+        status = numba_bfs.search(arrays, starts, limit, mark_starts, begins, marks, order, state, _WORK)
         if status >= 0:
-            return order[:status].astype(np.int64)
+            return status
         begins = False
-        check()
-        if status == numba_bfs.DEEP:
-            state = scratch.state = np.concatenate((state, np.zeros_like(state)))
-        elif status == numba_bfs.WIDE:
-            level, begin, end = state[numba_bfs.LEVEL : numba_bfs.HEAD].tolist()
-            order[begin:end].sort()
-            state[numba_bfs.SORTED] = level
-        elif status == numba_bfs.DENSE:
-            state[numba_bfs.AT_NODE] = 0
-            while not numba_bfs.pull(arrays, mark, order, state, _WORK):
-                check()
 
 
 def _fits(hop: Hop) -> bool:

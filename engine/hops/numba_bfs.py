@@ -4,20 +4,24 @@
                   directed hop is pulled along
     options       whether both sides are followed, and whether levels may be pulled
     flags         bool[codes + 1] by type code, the last for every larger one; of length 0: any type
-    mark          uint8[n]       1: the node was entered; all zero at the beginning and at the end
+    marks         uint64[]       a bit for each node, 64 to a word; 1: the node was entered; all zero at the beginning
+                                 and at the end
     queue         int32[n + 1]   the nodes, in the order they were entered
     state         int64[]        where the search stands, so that it can be left and continued
 
 Most entries lead to nodes already entered, in an order that no processor predicts. So nothing depends on a branch: each
-neighbour is written at the end of the queue, and the queue grows by one if its mark was 0.
+neighbour is written at the end of the queue, and the queue grows by one if its mark was 0. What is read here and there
+is small, because it is seldom in the processor's cache: marks are bits, and offsets have 32 of them.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from hoplite.engine.hops.compiled import Bytes, Flags, Int32s, Ints, inlined, kernel
-from hoplite.engine.hops.numba_kernels import IncidenceArrays, run_end
+import numpy as np
+
+from hoplite.engine.hops.compiled import Bytes, Flags, Int32s, Ints, Words, inlined, kernel, narrow_forms
+from hoplite.engine.hops.numba_kernels import run_end
 
 # Why a search returned before it was done.
 WORKED, DEEP, DENSE, WIDE = -1, -2, -3, -4
@@ -33,37 +37,57 @@ SORTED_FROM = 4096
 _WIDE_SHARE = 64
 # ... and if they are at least one in this many entries, the level is pulled.
 _DENSE_SHARE = 5
-_IN_FRONTIER = 3
+_ONE = np.uint64(1)
+
+
+class Entries(NamedTuple):
+    """One side of a hop: node v has the entries indptr[v] .. indptr[v + 1]."""
+
+    indptr: Int32s
+    neighbours: Int32s
+    types: Int32s
+
+
+class NarrowEntries(NamedTuple):
+    """The same for large graphs, which use smaller integers."""
+
+    indptr: Int32s
+    neighbours: Int32s
+    types: Bytes
+
+
+narrow_forms[Entries] = NarrowEntries
 
 
 class Fused(NamedTuple):
     """A plain hop as these searches take it."""
 
-    near: IncidenceArrays
-    far: IncidenceArrays
+    near: Entries
+    far: Entries
     options: Flags
     flags: Flags
 
 
-@kernel
-def enter(neighbours: Int32s, at: int, end: int, mark: Bytes, queue: Int32s, tail: int) -> int:
+@inlined
+def enter(neighbours: Int32s, at: int, end: int, marks: Words, queue: Int32s, tail: int) -> int:
     """Append the neighbours not entered yet to the queue; returns its new end."""
     for entry in range(at, end):
         neighbour = neighbours[entry]
+        word, bit = marks[neighbour >> 6], np.uint64(neighbour & 63)
         queue[tail] = neighbour
-        tail += int(mark[neighbour] == 0)
-        mark[neighbour] = 1
+        tail += int((word >> bit) & _ONE == 0)
+        marks[neighbour >> 6] = word | (_ONE << bit)
     return tail
 
 
 @inlined
 def push(
-    indptr: Ints,
+    indptr: Int32s,
     neighbours: Int32s,
     frontier: Int32s,
     head: int,
     end: int,
-    mark: Bytes,
+    marks: Words,
     queue: Int32s,
     tail: int,
     work: int,
@@ -78,24 +102,20 @@ def push(
             continue
         at, stop = indptr[node], indptr[node + 1]
         work -= stop - at + 1
-        for entry in range(at, stop):
-            neighbour = neighbours[entry]
-            queue[tail] = neighbour
-            tail += int(mark[neighbour] == 0)
-            mark[neighbour] = 1
+        tail = enter(neighbours, at, stop, marks, queue, tail)
     return head, tail, work
 
 
 @inlined
 def push_typed(
-    indptr: Ints,
+    indptr: Int32s,
     neighbours: Int32s,
     types: Int32s,
     flags: Flags,
     frontier: Int32s,
     head: int,
     end: int,
-    mark: Bytes,
+    marks: Words,
     queue: Int32s,
     tail: int,
     work: int,
@@ -112,13 +132,13 @@ def push_typed(
         while at < stop:
             run = run_end(types, at, stop)
             if flags[min(types[at], len(flags) - 1)]:
-                tail = enter(neighbours, at, run, mark, queue, tail)
+                tail = enter(neighbours, at, run, marks, queue, tail)
             at = run
     return head, tail, work
 
 
 @inlined
-def is_dense(indptr: Ints, entry_count: int, queue: Int32s, head: int, end: int) -> bool:
+def is_dense(indptr: Int32s, entry_count: int, queue: Int32s, head: int, end: int) -> bool:
     """Whether the frontier queue[head:end] is better pulled."""
     if end - head < len(indptr) // _WIDE_SHARE:
         return False
@@ -136,7 +156,7 @@ def search(
     upper: int,
     mark_starts: bool,
     begins: bool,
-    mark: Bytes,
+    marks: Words,
     queue: Int32s,
     state: Ints,
     work: int,
@@ -155,7 +175,7 @@ def search(
         level, begin, head, tail, side = 0, 0, 0, 0, 0
         from_sources = not mark_starts
         if mark_starts:
-            tail = enter(sources, 0, len(sources), mark, queue, 0)
+            tail = enter(sources, 0, len(sources), marks, queue, 0)
         end = len(sources) if from_sources else tail
         state[BOUNDS], state[SORTED] = tail, -1
     typed = len(flags) > 0
@@ -177,10 +197,10 @@ def search(
             frontier = sources if from_sources else queue
             if typed:
                 head, tail, work = push_typed(
-                    some.indptr, some.neighbours, some.types, flags, frontier, head, end, mark, queue, tail, work
+                    some.indptr, some.neighbours, some.types, flags, frontier, head, end, marks, queue, tail, work
                 )
             else:
-                head, tail, work = push(some.indptr, some.neighbours, frontier, head, end, mark, queue, tail, work)
+                head, tail, work = push(some.indptr, some.neighbours, frontier, head, end, marks, queue, tail, work)
             if head < end:
                 status = WORKED
                 break
@@ -198,43 +218,49 @@ def search(
     if status != _DONE:
         return status
     for place in range(tail):
-        mark[queue[place]] = 0
+        marks[queue[place] >> 6] = 0
     return int(tail)
 
 
+@inlined
+def is_marked(marks: Words, node: int) -> bool:
+    """Whether a node's bit is set."""
+    return bool((marks[node >> 6] >> np.uint64(node & 63)) & _ONE != 0)
+
+
 @kernel
-def pull(hop: Fused, mark: Bytes, queue: Int32s, state: Ints, work: int) -> bool:
+def pull(hop: Fused, marks: Words, frontier: Words, queue: Int32s, state: Ints, work: int) -> bool:
     """One level from its far end: every node not entered yet looks for a neighbour in the frontier, and stops at the
-    first. True when the level is done.
+    first. True when the level is done. `frontier` has marks like `marks`, of the nodes entered last.
 
     Pushing a frontier that reaches most of the graph meets each node many times; pulling enters it once. Untyped hops
     only.
     """
-    indptr, neighbours, _, _, _ = hop.near
-    far_indptr, far_neighbours, _, _, _ = hop.far
+    indptr, neighbours, _ = hop.near
+    far_indptr, far_neighbours, _ = hop.far
     both = hop.options[0]
     head, end, tail, node = state[HEAD], state[END], state[TAIL], state[AT_NODE]
     if node == 0:
         for place in range(head, end):
-            mark[queue[place]] = _IN_FRONTIER
+            frontier[queue[place] >> 6] |= _ONE << np.uint64(queue[place] & 63)
     node_count = len(indptr) - 1
     while node < node_count and work >= 0:
-        if mark[node] == 0:
+        if not is_marked(marks, node):
             entered = False
             for entry in range(far_indptr[node], far_indptr[node + 1]):
                 work -= 1
-                if mark[far_neighbours[entry]] == _IN_FRONTIER:
+                if is_marked(frontier, far_neighbours[entry]):
                     entered = True
                     break
             if both and not entered:
                 for entry in range(indptr[node], indptr[node + 1]):
                     work -= 1
-                    if mark[neighbours[entry]] == _IN_FRONTIER:
+                    if is_marked(frontier, neighbours[entry]):
                         entered = True
                         break
             if entered:
                 queue[tail] = node
-                mark[node] = 1
+                marks[node >> 6] |= _ONE << np.uint64(node & 63)
                 tail += 1
         work -= 1
         node += 1
@@ -243,7 +269,7 @@ def pull(hop: Fused, mark: Bytes, queue: Int32s, state: Ints, work: int) -> bool
         state[AT_NODE] = node
         return False
     for place in range(head, end):
-        mark[queue[place]] = 1
+        frontier[queue[place] >> 6] = 0
     level = state[LEVEL] + 1
     state[AT_NODE], state[LEVEL] = 0, level
     state[BEGIN], state[HEAD], state[END], state[BOUNDS + level] = end, end, tail, tail

@@ -19,7 +19,7 @@ from hoplite.engine.hops.expansion import breadth
 from hoplite.engine.hops.interface import UNLIMITED, Check, Excluded, Hop, NodeBatch, Positions, SearchLevels
 from hoplite.engine.hops.masks import RememberedNodes, RememberedRelationships, remember_nodes, remember_relationships
 from hoplite.engine.hops.numba_arrays import as_compiled, flags_of, incidence_arrays
-from hoplite.engine.hops.numba_bfs import SORTED_FROM, enter
+from hoplite.engine.hops.numba_bfs import SORTED_FROM
 from hoplite.engine.hops.numba_kernels import IncidenceArrays
 from hoplite.engine.hops.scratch import Scratch, borrowed
 from hoplite.engine.hops.spread import Spread
@@ -163,7 +163,7 @@ def search(
     with borrowed(hop.node_count) as scratch:
         mark, queue = scratch.mark, scratch.order
         starts = sources.astype(np.int32)
-        tail = enter(starts, 0, len(starts), mark, queue, 0) if mark_starts else 0
+        tail = kernels.enter(starts, 0, len(starts), mark, queue, 0) if mark_starts else 0
         frontier = queue[:tail] if mark_starts else starts
         bounds = [tail]
         asked = layout.room_to_ask()
@@ -199,7 +199,7 @@ class CompiledSpread(Spread):
 
     def enter(self, nodes: Int32s | Positions) -> None:
         given = as_compiled(nodes.astype(np.int32, copy=False))
-        self.count = enter(given, 0, len(given), self.scratch.mark, self.scratch.order, self.count)
+        self.count = kernels.enter(given, 0, len(given), self.scratch.mark, self.scratch.order, self.count)
 
     def enter_bits(self, bits: Words) -> None:
         self.count = kernels.enter_bits(as_compiled(bits), self.scratch.mark, self.scratch.order, self.count)
@@ -237,7 +237,7 @@ def sweep(
             if state[kernels.ASKED]:
                 relationships, from_nodes, to_nodes, _ = asked[:, : state[kernels.ASKED]]
                 entered = to_nodes[layout.allowed(relationships, from_nodes, to_nodes)].astype(np.int32)
-                state[kernels.TAIL] = enter(entered, 0, len(entered), mark, queue, int(state[kernels.TAIL]))
+                state[kernels.TAIL] = kernels.enter(entered, 0, len(entered), mark, queue, int(state[kernels.TAIL]))
                 state[kernels.ASKED] = 0
             if not is_done:
                 check()

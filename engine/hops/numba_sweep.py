@@ -6,7 +6,9 @@ delta or removed relationships, and for hops with masks.
     removed, excluded  ascending: relationships that do not exist, or must not be used
     known_nodes       answers of the masks, by node; known_relationships by relationship and direction, see `masks.py`
     masked            whether there is a node mask, and a relationship mask
-    mark, queue       as in `numba_bfs.py`
+    mark              uint8[n]: 1 if the node was entered; all zero at the beginning and at the end. Bytes, unlike in
+                      `numba_bfs.py`, for several kernels and processes share them.
+    queue             as in `numba_bfs.py`
     asked             int64[4, size]: steps that a mask has to be asked about: relationship, from, to, groups
     state             where the sweep stands
 
@@ -20,8 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hoplite.engine.hops.compiled import Bytes, Flags, Int32s, Ints, Table, Words, inlined, kernel, unfolded
-from hoplite.engine.hops.numba_bfs import push, push_typed
-from hoplite.engine.hops.numba_kernels import IncidenceArrays, is_among, place_of
+from hoplite.engine.hops.numba_kernels import IncidenceArrays, is_among, place_of, run_end
 
 
 class Piece(NamedTuple):
@@ -56,6 +57,78 @@ PLACE, ENTRY, TAIL, ASKED = 0, 1, 2, 3
 STATE_SIZE = 4
 # What `judge` says of a step: the answers in `masks.py`.
 UNKNOWN, REFUSED, ALLOWED = 0, 1, 2
+
+
+@kernel
+def enter(neighbours: Int32s, at: int, end: int, mark: Bytes, queue: Int32s, tail: int) -> int:
+    """Append the neighbours not entered yet to the queue; returns its new end."""
+    for entry in range(at, end):
+        neighbour = neighbours[entry]
+        queue[tail] = neighbour
+        tail += int(mark[neighbour] == 0)
+        mark[neighbour] = 1
+    return tail
+
+
+@inlined
+def push(
+    indptr: Ints,
+    neighbours: Int32s,
+    frontier: Int32s,
+    head: int,
+    end: int,
+    mark: Bytes,
+    queue: Int32s,
+    tail: int,
+    work: int,
+) -> tuple[int, int, int]:
+    """Enter the neighbours of frontier[head:end] until `work` entries are used up; returns the new head, tail and work.
+    A node newer than the arrays has no entries in them."""
+    row_count = len(indptr) - 1
+    while head < end and work >= 0:
+        node = frontier[head]
+        head += 1
+        if node >= row_count:
+            continue
+        at, stop = indptr[node], indptr[node + 1]
+        work -= stop - at + 1
+        for entry in range(at, stop):
+            neighbour = neighbours[entry]
+            queue[tail] = neighbour
+            tail += int(mark[neighbour] == 0)
+            mark[neighbour] = 1
+    return head, tail, work
+
+
+@inlined
+def push_typed(
+    indptr: Ints,
+    neighbours: Int32s,
+    types: Int32s,
+    flags: Flags,
+    frontier: Int32s,
+    head: int,
+    end: int,
+    mark: Bytes,
+    queue: Int32s,
+    tail: int,
+    work: int,
+) -> tuple[int, int, int]:
+    """`push` over relationships of some types. Types ascend within a row, so each is a run."""
+    row_count = len(indptr) - 1
+    while head < end and work >= 0:
+        node = frontier[head]
+        head += 1
+        if node >= row_count:
+            continue
+        at, stop = indptr[node], indptr[node + 1]
+        work -= stop - at + 1
+        while at < stop:
+            run = run_end(types, at, stop)
+            if flags[min(types[at], len(flags) - 1)]:
+                tail = enter(neighbours, at, run, mark, queue, tail)
+            at = run
+    return head, tail, work
 
 
 @inlined

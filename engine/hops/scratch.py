@@ -20,7 +20,9 @@ _LARGEST_STAMP = 2**31 - 1
 class Scratch:
     """Working arrays for one search over a graph of fewer than `size` nodes, each made on first use.
 
-    mark      uint8[size]    all zero when borrowed and when returned
+    marks     uint64[]       a bit for each node, 64 to a word; all zero when borrowed and when returned
+    frontier  uint64[]       the same
+    mark      uint8[size]    the same with a byte for each node
     order     int32[size]    this and the next four hold leftovers of earlier searches
     level     int32[size]
     queue     int64[size]
@@ -37,10 +39,18 @@ class Scratch:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.pool = _free.setdefault(size.bit_length() - 1, [])  # where it is while not on loan
-        self.mark: NDArray[np.uint8] = np.zeros(size, dtype=np.uint8)
+        self.pool = pool_of(size - 1)  # where it is while not on loan
+        self.marks: NDArray[np.uint64] = np.zeros(size // 64 + 1, dtype=np.uint64)
         self.state: NDArray[np.int64] = np.zeros(128, dtype=np.int64)
         self.stamped = 0
+
+    @cached_property
+    def frontier(self) -> NDArray[np.uint64]:
+        return np.zeros(self.size // 64 + 1, dtype=np.uint64)
+
+    @cached_property
+    def mark(self) -> NDArray[np.uint8]:
+        return np.zeros(self.size, dtype=np.uint8)
 
     @cached_property
     def order(self) -> NDArray[np.int32]:
@@ -91,13 +101,17 @@ class Scratch:
 _free: dict[int, list[Scratch]] = {}
 
 
+def pool_of(size: int) -> list[Scratch]:
+    """Where working arrays for graphs of this size are while not on loan."""
+    return _free.setdefault(size.bit_length(), [])
+
+
 def lend(size: int) -> Scratch:
     """Working arrays of at least `size` entries, to be given back clean, or not at all."""
-    bits = size.bit_length()
     try:
-        return _free[bits].pop()
-    except (KeyError, IndexError):
-        return Scratch(1 << bits)
+        return pool_of(size).pop()
+    except IndexError:
+        return Scratch(1 << size.bit_length())
 
 
 def give_back(scratch: Scratch) -> None:

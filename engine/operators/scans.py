@@ -208,6 +208,9 @@ class ParameterSeek(Operator):
         return _having(self, context.graph, (context.parameters[self.parameter],))
 
 
+_LISTS = (list, tuple)
+
+
 @dataclass(slots=True, eq=False)
 class ElementsSeek(Operator):
     """Nodes with a label whose property is among the elements of a list that all rows share, without those rows' other
@@ -232,8 +235,9 @@ class ElementsSeek(Operator):
         if argument.columns or argument.row_count != 1 or name != self.node:
             return None
         value = context.parameters[self.parameter]
-        wanted = value if isinstance(value, list | tuple) else () if value is None else (value,)
-        return _having(self, context.graph, wanted)
+        if not isinstance(value, _LISTS):
+            value = () if value is None else (value,)
+        return _having(self, context.graph, value)
 
 
 def _having(seek: ParameterSeek | ElementsSeek, graph: Snapshot, values: Sequence[Any]) -> Int64s:
