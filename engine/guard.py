@@ -129,12 +129,11 @@ class Guarded:
     """`with Guarded(execution):` run the statement in this thread, watched. May be nested. Where there is no
     statement, nothing is."""
 
-    __slots__ = ("_depth", "_execution", "_previous")
+    _previous: Execution | None = None
+    _depth = 0
 
     def __init__(self, execution: Execution | None) -> None:
         self._execution = execution
-        self._previous: Execution | None = None
-        self._depth = 0
 
     def __enter__(self) -> None:
         execution = self._execution

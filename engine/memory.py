@@ -130,14 +130,14 @@ def _held(statistics: bytes) -> int:
 class Memory:
     """What one statement holds."""
 
-    __slots__ = ("began", "exceeded", "held", "limit", "taken")
+    # Most statements hold little, and never change these.
+    held = 0
+    taken = 0  # held by the process since the statement began, at the last look
+    began = b""  # the process's statistics when the statement began
+    exceeded: CypherError | None = None  # why the statement has to stop, once the process holds too much
 
     def __init__(self, limit: int | None) -> None:
         self.limit = default_limit() if limit is None else limit
-        self.held = 0
-        self.taken = 0  # held by the process since the statement began, at the last look
-        self.began = b""  # the process's statistics when the statement began
-        self.exceeded: CypherError | None = None  # why the statement has to stop, once the process holds too much
 
     def look(self) -> int:
         """The bytes that the process has taken since the statement began; 0 if the system does not say."""

@@ -118,7 +118,8 @@ class Preparer:
         self.operators = OperatorBuilder(functions)
         self._kept: OrderedDict[tuple[Any, ...], Prepared] = OrderedDict()
         self._kept_characters = 0
-        # By text alone: the schema and parameter types it was last used with, which are compared faster than hashed.
+        # See `latest`. By text alone: the schema and parameter types it was last used with, which are compared faster
+        # than hashed.
         self._latest: dict[str, tuple[tuple[int, int], dict[str, CypherType | None], Prepared]] = {}
         self._lock = forks.brief_lock()
 
@@ -131,21 +132,27 @@ class Preparer:
             self._latest.clear()
         return count
 
+    def latest(self, text: str, graph: Snapshot, parameters: Mapping[str, Any]) -> Prepared | None:
+        """The statement last prepared for this text, if it is what `prepare` returns, has all its parameters, and there
+        is nothing to say about it."""
+        known = self._latest.get(text)
+        if known is None or known[0] != graph.schema_version or known[1] != parameter_types(parameters):
+            return None
+        return known[2]
+
     def prepare(
         self, text: str, graph: Snapshot, parameters: Mapping[str, Any], allowance: Allowance = _ANYTHING
     ) -> Prepared:
         """The prepared statement of this text, from the cache if nothing it depends on has changed."""
         types = parameter_types(parameters)
         version = graph.schema_version
-        latest = self._latest.get(text)
-        if latest is not None and latest[0] == version and latest[1] == types:
-            return latest[2]
         key = (text, frozenset(types.items()), version)
         with self._lock:
             known = self._kept.get(key)
             if known is not None:
                 self._kept.move_to_end(key)
-                self._latest[text] = (version, types, known)
+                if not known.notifications and known.parameters.keys() <= types.keys():
+                    self._latest[text] = (version, types, known)
                 return known
         with allowing(allowance):
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -31,10 +32,23 @@ def to_table(names: tuple[str, ...], batches: list[Batch], hydrating: Callable[[
     if not batches:
         return pa.table({name: pa.array([], pa.null()) for name in names})
     batch = batches[0] if len(batches) == 1 else concatenate_batches([b.only(names) for b in batches])
-    arrays = []
-    for name in names:  # short tables are made often, and a comprehension is a call
-        arrays.append(to_array(name, batch.columns[name], hydrating))
+    columns, arrays, are_integers = batch.columns, [], True
+    for name in names:  # short tables of integers are made often: few calls
+        column = columns[name]
+        if type(column) is Integers and column.nulls is None and column.values.flags.c_contiguous:
+            held = pa.py_buffer(column.values)  # type: ignore[arg-type]  # without looking at what they are
+            arrays.append(pa.Array.from_buffers(_INT64, len(column.values), [None, held], 0))
+        else:
+            are_integers = False
+            arrays.append(to_array(name, column, hydrating))
+    if are_integers:
+        return pa.Table.from_arrays(arrays, schema=_of_integers(names))
     return pa.Table.from_arrays(arrays, list(names))
+
+
+@lru_cache(256)
+def _of_integers(names: tuple[str, ...]) -> pa.Schema:
+    return pa.schema([(name, _INT64) for name in names])
 
 
 def rows_to_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pa.Table:
@@ -44,9 +58,6 @@ def rows_to_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pa.Tab
 
 def to_array(name: str, column: Column, hydrating: Callable[[], Hydrator]) -> pa.Array[Any]:
     """One column; its name is used in errors."""
-    if type(column) is Integers and column.nulls is None and column.values.flags.c_contiguous:
-        held = pa.py_buffer(column.values)  # type: ignore[arg-type]  # without looking at what they are
-        return pa.Array.from_buffers(_INT64, len(column.values), [None, held])
     match column:
         case Integers(values=values, nulls=nulls) | Floats(values=values, nulls=nulls):
             return pa.array(values, mask=nulls)

@@ -488,7 +488,10 @@ class Database(Transfers, Retrieval, ForModels):
                 parameters = from_parameters(given, allowance)
             snapshot = graph.snapshot()
             if isinstance(statement, str):
-                prepared = self._prepare(statement, snapshot, parameters, allowance, judge=limits.judge)
+                known = self._preparer.latest(statement, snapshot, parameters)
+                if known is None or limits.judge is not None or self._collector is not None:
+                    known = self._prepare(statement, snapshot, parameters, allowance, judge=limits.judge)
+                prepared = known
             elif isinstance(statement, Prepared):
                 prepared = statement
             else:

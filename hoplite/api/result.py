@@ -62,13 +62,9 @@ _FIRST_ROWS = 64
 class _Reading(Guarded):
     """`with _Reading(result):` the statement runs. Work on its rows counts towards its limits too."""
 
-    __slots__ = ("_result",)
-
     def __init__(self, result: Result) -> None:
         self._result = result
         self._execution = result._execution
-        self._previous = None
-        self._depth = 0
 
     def _fail(self, error: BaseException, reason: CypherError | None) -> None:
         self._result._end()

@@ -186,13 +186,11 @@ def _list_from_driver(values: list[Any] | tuple[Any, ...]) -> list[Value]:
 def _copied(values: list[Any] | tuple[Any, ...]) -> list[Value] | None:
     """A list of only texts, only floats or only integers, copied; None for any other."""
     kinds = set(map(type, values))
+    if kinds == _ONLY_INTEGERS:
+        return list(values) if min(values) >= INT64_MIN and max(values) <= INT64_MAX else None
     if kinds == _ONLY_TEXTS:
         return list(values) if all(map(str.isascii, values)) else [_checked_text(text) for text in values]
-    if kinds == _ONLY_FLOATS:
-        return list(values)
-    if kinds == _ONLY_INTEGERS and min(values) >= INT64_MIN and max(values) <= INT64_MAX:
-        return list(values)
-    return None
+    return list(values) if kinds == _ONLY_FLOATS else None
 
 
 def _checked_text(text: str) -> str:
@@ -378,10 +376,10 @@ def from_parameters(given: Mapping[str, Any], allowance: Allowance) -> dict[str,
     taken: dict[str, Any] = {}
     for name, value in given.items():
         kind = type(value)
-        if (kind is str and value.isascii()) or (kind is int and INT64_MIN <= value <= INT64_MAX):
-            taken[name] = value
-        elif kind is list and (alike := _copied(value)) is not None:
+        if kind is list and (alike := _copied(value)) is not None:
             taken[name] = alike
+        elif (kind is str and value.isascii()) or (kind is int and INT64_MIN <= value <= INT64_MAX):
+            taken[name] = value
         else:
             with allowing(allowance):
                 taken[name] = from_driver(value)
