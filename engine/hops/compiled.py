@@ -237,6 +237,10 @@ def half_word_at(address: int, place: int) -> int:
     return ctypes.c_int32.from_address(address + 4 * place).value
 
 
+def prefetch(array: NDArray[Any], place: int) -> None:
+    """Tell the processor that an array will soon be read at a place."""
+
+
 def _declared(what: Any) -> dict[str, Any]:
     """The types that a function or a named tuple is declared with, by name. Most annotations are a single name, which
     is looked up: `get_type_hints` would compile every one of them, and takes most of the time of loading kernels."""

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hoplite.engine.hops.compiled import Bytes, Flags, Int32s, Ints, Words, inlined, kernel, narrow_forms
-from hoplite.engine.hops.numba_kernels import run_end
+from hoplite.engine.hops.numba_kernels import fetch_ahead, run_end
 
 # Why a search returned before it was done.
 WORKED, DEEP, DENSE, WIDE = -1, -2, -3, -4
@@ -96,6 +96,7 @@ def push(
     A node newer than the arrays has no entries in them."""
     row_count = len(indptr) - 1
     while head < end and work >= 0:
+        fetch_ahead(indptr, neighbours, neighbours, False, frontier, head, end)
         node = frontier[head]
         head += 1
         if node >= row_count:
@@ -123,6 +124,7 @@ def push_typed(
     """`push` over relationships of some types. Types ascend within a row, so each is a run."""
     row_count = len(indptr) - 1
     while head < end and work >= 0:
+        fetch_ahead(indptr, neighbours, types, True, frontier, head, end)
         node = frontier[head]
         head += 1
         if node >= row_count:

@@ -45,6 +45,7 @@ from hoplite.engine.hops.compiled import (
     Variant,
     argument_type,
     half_word_at,
+    prefetch,
 )
 from hoplite.engine.hops.flat_code import flattened
 from hoplite.engine.hops.machine_code import IS_FLAT, store_kernel
@@ -199,7 +200,7 @@ def _jitted(function: Callable[..., Any], is_narrow: bool) -> Any:
         called = scope.get(name)
         called = called.function if isinstance(called, Kernel) else called
         if isinstance(called, python_types.FunctionType):
-            scope[name] = _READING.get(called) or _jitted(called, is_narrow)
+            scope[name] = _IN_MACHINE_CODE.get(called) or _jitted(called, is_narrow)
     alone = python_types.FunctionType(function.__code__, scope, function.__name__)
     hints = get_type_hints(function, include_extras=True)
     stated = None if is_narrow or Any in hints.values() else _numba_signature(hints)
@@ -252,7 +253,24 @@ def _int32_at(_typing: Any, _address: Any, _place: Any) -> Any:
     return types.int64(types.int64, types.int64), write
 
 
-_READING: dict[Any, Any] = {half_word_at: _int32_at}
+@intrinsic
+def _prefetch(_typing: Any, array: Any, _place: Any) -> Any:
+    """`prefetch`, as compiled."""
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = arrayobj.make_array(signature.args[0])(context, builder, arguments[0]).data
+        flag = ir.IntType(32)
+        bytes_at = ir.IntType(8).as_pointer()
+        fetch = ir.FunctionType(ir.VoidType(), [bytes_at, flag, flag, flag])
+        function = cgutils.get_or_insert_function(builder.module, fetch, "llvm.prefetch.p0")
+        place = builder.bitcast(builder.gep(data, (arguments[1],)), bytes_at)
+        builder.call(function, (place, flag(0), flag(3), flag(1)))  # to read, into every cache, data
+        return context.get_dummy_value()
+
+    return types.none(array, types.int64), write
+
+
+_IN_MACHINE_CODE: dict[Any, Any] = {half_word_at: _int32_at, prefetch: _prefetch}
 
 
 @intrinsic

@@ -9,12 +9,14 @@ Lists.offsets             int64[groups + 1]; of length 0: nothing is excluded
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from hoplite.engine.hops.compiled import Bytes, Flags, Int32s, Ints, inlined, kernel, narrow_forms, unfolded
+from hoplite.engine.hops.compiled import Bytes, Flags, Int32s, Ints, inlined, kernel, narrow_forms, prefetch, unfolded
 
 UNLIMITED = 1 << 40
 _SEEN = 1
+# How many nodes before its turn the entries of a node are fetched; see `fetch_ahead`.
+_AHEAD = 4
 
 
 class IncidenceArrays(NamedTuple):
@@ -72,6 +74,29 @@ def run_end(types: Int32s, at: int, end: int) -> int:
         else:
             high = middle
     return low
+
+
+@inlined
+def fetch_ahead(indptr: Any, neighbours: Any, types: Any, typed: bool, nodes: Any, place: int, end: int) -> None:
+    """Before nodes[place] has its turn: have the processor fetch the entries of a later one, and the offsets of one
+    later still. Otherwise each node would wait for both, one after the other."""
+    if place + 2 * _AHEAD < end:
+        prefetch(indptr, nodes[place + 2 * _AHEAD])
+        later = nodes[place + _AHEAD]
+        if 0 <= later < len(indptr) - 1:
+            prefetch(neighbours, indptr[later])
+            if typed:
+                prefetch(types, indptr[later])
+
+
+@inlined
+def fetch_both(hop: Plain, nodes: Any, place: int, end: int) -> None:
+    """`fetch_ahead` on the sides that a hop follows."""
+    out, back, typed = hop.outgoing, hop.incoming, len(hop.flags) > 0
+    if hop.follows[0]:
+        fetch_ahead(out.indptr, out.neighbours, out.types, typed, nodes, place, end)
+    if hop.follows[1]:
+        fetch_ahead(back.indptr, back.neighbours, back.types, typed, nodes, place, end)
 
 
 @inlined
@@ -158,7 +183,9 @@ def fill_steps(
 def count_steps(hop: Plain, nodes: Ints) -> int:
     """An upper bound on the steps from these nodes: self-loops are met from both sides and counted twice."""
     total = 0
-    for node in nodes:
+    for number in range(len(nodes)):
+        fetch_both(hop, nodes, number, len(nodes))
+        node = nodes[number]
         if 0 <= node < len(hop.outgoing.indptr) - 1:
             if hop.follows[0]:
                 total += count_allowed(hop.outgoing, hop.flags, node)
@@ -172,6 +199,7 @@ def expand(hop: Plain, nodes: Ints, row: Ints, found: Ints, neighbours: Ints) ->
     """One hop from each node: row, relationships, neighbours. Returns how many steps there are."""
     filled = 0
     for number in range(len(nodes)):
+        fetch_both(hop, nodes, number, len(nodes))
         node = nodes[number]
         if 0 <= node < len(hop.outgoing.indptr) - 1:
             if hop.follows[0]:
@@ -313,6 +341,8 @@ def bfs_levels(
             filled = write_level(queue, head, tail, level, found, levels, filled)
             level += 1
             for number in range(size):
+                if not from_sources:
+                    fetch_both(hop, queue, head + number, level_end)
                 node = int(sources[first_of[group] + number] if from_sources else queue[head + number])
                 tail = push_both(hop, excluded, group, node, mark, queue, tail)
             head = level_end

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hoplite.engine.hops.compiled import Bytes, Flags, Int32s, Ints, Table, Words, inlined, kernel, unfolded
-from hoplite.engine.hops.numba_kernels import IncidenceArrays, is_among, place_of, run_end
+from hoplite.engine.hops.numba_kernels import IncidenceArrays, fetch_ahead, is_among, place_of, run_end
 
 
 class Piece(NamedTuple):
@@ -86,6 +86,7 @@ def push(
     A node newer than the arrays has no entries in them."""
     row_count = len(indptr) - 1
     while head < end and work >= 0:
+        fetch_ahead(indptr, neighbours, neighbours, False, frontier, head, end)
         node = frontier[head]
         head += 1
         if node >= row_count:
@@ -117,6 +118,7 @@ def push_typed(
     """`push` over relationships of some types. Types ascend within a row, so each is a run."""
     row_count = len(indptr) - 1
     while head < end and work >= 0:
+        fetch_ahead(indptr, neighbours, types, True, frontier, head, end)
         node = frontier[head]
         head += 1
         if node >= row_count:
