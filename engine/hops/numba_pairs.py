@@ -17,6 +17,7 @@ from hoplite.engine.hops.compiled import Int32s, Ints, inlined, kernel
 from hoplite.engine.hops.expansion import is_among
 from hoplite.engine.hops.interface import Check, Counts, Hop, Neighbourhoods, Positions, Side
 from hoplite.engine.hops.numba_arrays import as_compiled
+from hoplite.engine.hops.numba_kernels import fetch_ahead
 from hoplite.engine.hops.scratch import borrowed
 from hoplite.storage.incidence import Adjacency
 
@@ -165,6 +166,9 @@ def find_neighbours(
     for group in range(begin, last):
         first, mine = tail, before + 1 + group
         for place in range(groups.offsets[group], groups.offsets[group + 1]):
+            fetch_ahead(
+                near.begins, near.neighbours, near.neighbours, False, groups.sources, place, len(groups.sources)
+            )
             source = groups.sources[place]
             if source >= 0:
                 tail, seen = _entered(near, source, stamps, before, mine, found, tail, every, seen)

@@ -6,7 +6,7 @@ import numpy as np
 
 from hoplite.engine.hops.compiled import Bytes, Int32s, Ints, kernel
 from hoplite.engine.hops.interface import Check, Hop, Positions
-from hoplite.engine.hops.numba_kernels import Plain, run_end
+from hoplite.engine.hops.numba_kernels import Plain, fetch_both, run_end
 from hoplite.engine.hops.scratch import Scratch
 from hoplite.engine.hops.search import Search
 
@@ -34,6 +34,7 @@ def enter(
     """
     flags = hop.flags
     while head < end and work > 0:
+        fetch_both(hop, queue, head, end)
         node = queue[head]
         head += 1
         for side in range(2):

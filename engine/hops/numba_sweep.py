@@ -271,6 +271,7 @@ def push_groups(
     seen, front, coming = words
     row_count = len(indptr) - 1
     while place < len(nodes) and work >= 0:
+        fetch_ahead(indptr, neighbours, neighbours, False, rows, place, len(nodes))
         row = rows[place]
         groups = front[nodes[place]]
         place += 1

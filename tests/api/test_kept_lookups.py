@@ -1,0 +1,119 @@
+"""What a version of the graph keeps between statements (`Snapshot.keep`) never outlives the version."""
+
+from __future__ import annotations
+
+import gc
+import random
+import weakref
+
+import numpy as np
+import pytest
+
+import hoplite
+from hoplite import Database
+from hoplite.engine.hops.select import backend_named
+
+BALL = "UNWIND $seeds AS x MATCH (a:N {id: x})-[:E*0..2]->(b) RETURN DISTINCT b.id AS id"
+ONE = "MATCH (a:N {id: $seed}) RETURN count(a) AS c"
+
+
+@pytest.fixture
+def db() -> Database:
+    backend_named("numba")  # compiled searches are what is kept
+    found = hoplite.open(backend="numba")
+    found.load(
+        nodes={"N": {"id": np.arange(50)}},
+        relationships={("N", "E", "N"): {"start": np.arange(49), "end": np.arange(1, 50)}},
+    )
+    return found
+
+
+def ball(edges: set[tuple[int, int]], present: set[int], seeds: list[int]) -> list[int]:
+    reached = set(seeds) & present
+    for _ in range(2):
+        reached |= {end for start, end in edges if start in reached}
+    return sorted(reached)
+
+
+def asked(db: Database, seeds: list[int]) -> list[int]:
+    answers = [
+        db.run(BALL, seeds=seeds).to_arrow()["id"].to_pylist() for _ in range(3)
+    ]  # the later ones look nothing up
+    assert all(sorted(answer) == sorted(answers[0]) for answer in answers)
+    return sorted(answers[0])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_answers_follow_every_kind_of_write(db: Database, seed: int) -> None:
+    chance = random.Random(seed)
+    edges = {(start, start + 1) for start in range(49)}
+    present = set(range(50))
+    for turn in range(25):
+        start, end = chance.choice(sorted(present)), chance.choice(sorted(present))
+        given = {"start": start, "end": end, "fresh": 100 + turn}
+        match chance.randrange(5):
+            case 0:
+                db.run("MATCH (a:N {id: $start}), (b:N {id: $end}) MERGE (a)-[:E]->(b)", given)
+                edges.add((start, end))
+            case 1:
+                db.run("MATCH (a:N {id: $start})-[r:E]->() DELETE r", given)
+                edges = {edge for edge in edges if edge[0] != start}
+            case 2:
+                db.run("MATCH (a:N {id: $start}) CREATE (a)-[:E]->(:N {id: $fresh})", given)
+                present.add(given["fresh"])
+                edges.add((start, given["fresh"]))
+            case 3:
+                db.run("MATCH (a:N {id: $start}) DETACH DELETE a", given)
+                present.remove(start)
+                edges = {edge for edge in edges if start not in edge}
+            case _:
+                db.run("MATCH (a:N {id: $start}) SET a.id = $fresh", given)
+                present = present - {start} | {given["fresh"]}
+                edges = {tuple(given["fresh"] if n == start else n for n in edge) for edge in edges}  # type: ignore[misc]
+        seeds = chance.sample(sorted(present | {7, 999}), 3)
+        assert asked(db, seeds) == ball(edges, present, seeds)
+        assert db.run(ONE, seed=seeds[0]).single(strict=True)["c"] == int(seeds[0] in present)
+
+
+def test_a_result_reads_the_version_that_it_began_with(db: Database) -> None:
+    asked(db, [3])
+    before = db.run(BALL, seeds=[3])
+    db.run("MATCH (a:N {id: 3})-[r:E]->() DELETE r")
+    assert sorted(before.to_arrow()["id"].to_pylist()) == [3, 4, 5]
+    assert asked(db, [3]) == [3]
+
+
+def test_a_transaction_sees_its_own_writes(db: Database) -> None:
+    asked(db, [3])
+    with db.begin() as transaction:
+        for _ in range(2):
+            assert sorted(transaction.run(BALL, seeds=[3]).value()) == [3, 4, 5]
+        transaction.run("MATCH (a:N {id: 3})-[r:E]->() DELETE r").consume()
+        for _ in range(2):
+            assert transaction.run(BALL, seeds=[3]).value() == [3]
+        transaction.rollback()
+    assert asked(db, [3]) == [3, 4, 5]
+
+
+def test_no_version_outlives_the_next_write(db: Database) -> None:
+    """Not even until the garbage is collected: the writer would have to copy."""
+    write = "CREATE (:Other {name: $id})"
+    db.run(write, id=1000).consume()
+    asked(db, [3])
+    gc.collect()  # planning leaves cycles behind
+    version = db._graph.snapshot()
+    assert version.kept
+    seen = weakref.ref(version)
+    del version
+    gc.disable()
+    try:
+        db.run(write, id=1001).consume()
+        assert seen() is None
+    finally:
+        gc.enable()
+
+
+def test_what_is_kept_is_bounded(db: Database) -> None:
+    for number in range(1200):
+        db.run(f"MATCH (a:N {{id: $x}}) RETURN a.id + {number}", x=3).value()
+    assert 0 < len(db._graph.snapshot().kept) <= 1024
