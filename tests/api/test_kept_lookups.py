@@ -79,6 +79,15 @@ def test_answers_follow_every_kind_of_write(db: Database, seed: int) -> None:
         assert db.run(ONE, seed=seeds[0]).value() == [int(seeds[0] in present)]
 
 
+@pytest.mark.parametrize("seeds", [[-1], [50], [0, -1], [49, 50], [2**63 - 1], [True], [3.0, 4], [None, 3], ["3"], []])
+def test_values_that_no_node_has_are_found_nowhere(db: Database, seeds: list[object]) -> None:
+    numbers = [int(seed) for seed in seeds if isinstance(seed, int | float) and seed is not True]
+    expected = ball({(start, start + 1) for start in range(49)}, set(range(50)), numbers)
+    assert [sorted(db.run(BALL, seeds=seeds).value()) for _ in range(3)] == [expected] * 3
+    for seed in seeds:
+        assert db.run(ONE, seed=seed).value() == [int(seed in expected and seed is not True)]
+
+
 def test_a_result_reads_the_version_that_it_began_with(db: Database) -> None:
     asked(db, [3])
     before = db.run(BALL, seeds=[3])
