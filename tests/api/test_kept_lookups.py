@@ -8,6 +8,7 @@ import weakref
 
 import numpy as np
 import pytest
+from neo4j.exceptions import ClientError
 
 import hoplite
 from hoplite import Database
@@ -131,3 +132,28 @@ def test_what_is_kept_is_bounded(db: Database) -> None:
     for number in range(1200):
         db.run(f"MATCH (a:N {{id: $x}}) RETURN a.id + {number}", x=3).value()
     assert 0 < len(db._graph.snapshot().kept) <= 1024
+
+
+def test_a_statement_is_reused_only_as_it_would_be_prepared_again(db: Database) -> None:
+    preparer, text = db._preparer, "MATCH (a:N) WHERE a.id = $x RETURN count(a)"
+
+    def is_reused(text: str, **parameters: object) -> bool:
+        return preparer.latest(text, db._graph.snapshot(), parameters) is not None
+
+    assert not is_reused(text, x=1)
+    for _ in range(2):
+        db.run(text, x=1).consume()
+    assert is_reused(text, x=2)
+    assert not is_reused(text, x="a")
+    assert not is_reused(text)
+    assert not is_reused(text, x=1, y=1)
+    for _ in range(3):
+        with pytest.raises(ClientError, match="Expected parameter"):
+            db.run(text)
+    db.run("CREATE INDEX FOR (a:N) ON (a.name)").consume()
+    assert not is_reused(text, x=1)
+    told = "MATCH (a:Nobody) RETURN count(a)"
+    for _ in range(3):
+        statuses = [one.gql_status for one in db.run(told).consume().gql_status_objects]
+        assert "01N50" in statuses  # each time: the label does not exist
+    assert not is_reused(told)
