@@ -196,13 +196,28 @@ class Execution:
         self.cancelled = cancelled
         self.services = services
 
-    def changed(self, **attributes: Any) -> Execution:
-        """The same statement with some attributes replaced. Both count and note in the same place, unless that is among
-        them."""
-        self.changes, self.notes = self.counters, self.notifications
-        twin = copy(self)
-        vars(twin).update(attributes)
+    def over(self, graph: Snapshot) -> Execution:
+        """The same statement, reading another graph."""
+        twin = self._twin()
+        twin.graph, twin.writer = graph, None
         return twin
+
+    def until(self, deadline: float) -> Execution:
+        """The same statement with another deadline."""
+        twin = self._twin()
+        twin.deadline = deadline
+        return twin
+
+    def nested(self, parameters: Mapping[str, Any], counters: Counters) -> Execution:
+        """For a statement that runs inside this one, with its own parameters, and counts what it changes elsewhere."""
+        twin = self._twin()
+        twin.parameters, twin.changes, twin.profile, twin._constants = parameters, counters, None, None
+        return twin
+
+    def _twin(self) -> Execution:
+        """A copy that counts and notes in the same place."""
+        self.changes, self.notes = self.counters, self.notifications
+        return copy(self)
 
     @property
     def functions(self) -> Mapping[str, Function]:

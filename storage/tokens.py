@@ -23,7 +23,7 @@ class Names:
     __slots__ = ("_codes", "_names", "_tokens")
 
     def __init__(self, tokens: Tokens) -> None:
-        self._tokens = tokens  # these belong to
+        self._tokens = tokens  # that these are part of
         self._names: list[str] = []
         self._codes: dict[str, int] = {}
 

@@ -86,7 +86,7 @@ def run_statement(
     counters: Counters | None = None,
 ) -> Iterator[dict[str, Any]]:
     """The rows of a statement as maps, in the current transaction; `counters` counts what it writes."""
-    inner = context.changed(parameters=parameters, changes=counters or Counters(), _constants=None, profile=None)
+    inner = context.nested(parameters, counters or Counters())
     try:
         prepared = context.database.prepare(text, context.graph, parameters)
         if (prepared.command is not None and not may_change_schema) or (prepared.writes and not may_write):
@@ -325,7 +325,7 @@ def _write(context: Execution, text: str, given: Mapping[str, Any], changed: Cou
     prepared = context.database.prepare(text, context.graph, given)
     if prepared.operator is None:
         raise CypherError(FORBIDDEN, "Schema operations are not allowed for user '' with FULL overridden by WRITE.")
-    inner = context.changed(parameters=given, changes=changed, _constants=None, profile=None)
+    inner = context.nested(given, changed)
     for _ in prepared.operator.run(inner, UNIT):
         pass
 

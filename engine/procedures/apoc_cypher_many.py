@@ -149,7 +149,7 @@ def run_timeboxed(
     if milliseconds <= 0:
         return
     end = time.monotonic() + milliseconds / 1000
-    inner = context.changed(deadline=end if context.deadline is None else min(end, context.deadline))
+    inner = context.until(end if context.deadline is None else min(end, context.deadline))
     yield from ((row,) for row in _rows_in_time(context, inner, procedure, statement, parameters or {}))
 
 

@@ -35,7 +35,7 @@ def meta_graph_of(context: Execution, given: Any, config: dict[str, Any]) -> Ite
     """The row of `apoc.meta.graph`. Labels that only ends of relationships have are not shown, nor what leads there."""
     part = _part(context, "apoc.meta.graph.of", given)
     shown = Counter(label for labels in part.label_sets for label in labels)
-    nodes, relationships = picture_of_all(context.changed(graph=part.graph.snapshot(), writer=None))
+    nodes, relationships = picture_of_all(context.over(part.graph.snapshot()))
     kept = {
         node.position: replace(node, properties={**node.properties, "count": shown[label]})
         for node in nodes
@@ -59,7 +59,7 @@ def meta_graph_of(context: Execution, given: Any, config: dict[str, Any]) -> Ite
 def meta_data_of(context: Execution, given: Any, config: dict[str, Any]) -> Iterator[Row]:
     """The rows of `apoc.meta.data`; indexes and constraints are those of the whole graph."""
     part = _part(context, "apoc.meta.data.of", given)
-    over_part = context.changed(graph=part.graph.snapshot(), writer=None)
+    over_part = context.over(part.graph.snapshot())
     return table_rows(collect(over_part, context.graph.schema))
 
 

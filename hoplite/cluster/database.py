@@ -78,7 +78,7 @@ class Cluster(PinnedDatabase):
         register(self._name, self._hops)
         self._routes: dict[int, Route] = {}
         self._backend = self._name  # type: ignore[assignment]  # a name that no user can ask for
-        vars(self).pop("_setting", None)  # has the backend before
+        vars(self).pop("_setting", None)  # it names the previous backend
 
     def _holds_all(self) -> bool:
         """Whether this process may hold the whole database."""
