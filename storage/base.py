@@ -291,6 +291,10 @@ class Base:
         """Whether this many bytes may be held for something optional."""
         return True
 
+    def new_kept(self) -> dict[Any, Any]:
+        """A dictionary for what readers keep of this base."""
+        return {}
+
     def stop_building(self) -> None:
         """Give up what is made in the background."""
         for building in (*self.inherited.values(), *self.buildings.values()):

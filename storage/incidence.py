@@ -14,15 +14,18 @@ Large graphs have a layout with smaller integers wherever their counts allow: in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.type_ranges import TypeRanges
+
+if TYPE_CHECKING:
+    from hoplite.storage.disk.cache import Place
 
 COMPACT_AT = 1 << 23
 """From this many relationships or nodes, arrays use the smallest integers that fit. Below, all graphs have
@@ -118,6 +121,17 @@ class Adjacency:
             return known(array)
         found: np.dtype[Any] = getattr(self.partitions[0], array).dtype
         return found
+
+    def new_kept(self) -> dict[str, object]:
+        """A dictionary for what is derived from the partitions. It may be empty the next time: where partitions are
+        loaded, it must not hold what had to make room for others."""
+        make: Callable[[], dict[str, object]] = getattr(self.partitions, "new_kept", dict)
+        return make()
+
+    def place_for(self, *about: Hashable) -> Place | None:
+        """Where something large that is derived from all partitions is held; None if the caller keeps it."""
+        place: Callable[..., Place] | None = getattr(self.partitions, "place_for", None)
+        return None if place is None else place(*about)
 
     @property
     def entry_count(self) -> int:

@@ -76,6 +76,10 @@ class KeyValues(Protocol):
         """The whole column, in memory."""
         ...
 
+    def at_hand(self) -> PropertyColumn | None:
+        """The whole column, if its values can be used as they are."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PropertyColumn:
@@ -164,6 +168,10 @@ class PropertyColumn:
 
     def whole(self) -> PropertyColumn:
         """The whole column, in memory."""
+        return self
+
+    def at_hand(self) -> PropertyColumn:
+        """The same."""
         return self
 
 

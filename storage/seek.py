@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from hoplite.storage.base import Base
 from hoplite.storage.delta import Delta
 from hoplite.storage.point_index import PointIndex
 from hoplite.storage.value_index import Bound, ValueIndex, lookup_key
@@ -31,9 +30,9 @@ def nodes(delta: Delta, label: str, key: str, values: Sequence[Any] | Int64s) ->
 
 
 def node_index(delta: Delta, label: str, key: str) -> ValueIndex | None:
-    """The base's index, if it is in memory and needs no correction."""
+    """The base's index, if it needs no correction."""
     code = delta.base.tokens.labels.code(label)
-    if code is None or type(delta.base) is not Base or _nodes_written(delta, key):
+    if code is None or _nodes_written(delta, key):
         return None
     return delta.base.node_index(code, key)
 

@@ -38,11 +38,11 @@ class Snapshot:
         self._delta = delta
         self._uuid = uuid
         self._version = version
-        self.kept: dict[object, Any] = {}  # what readers keep: see `keep`
+        self.kept: dict[object, Any] = delta.base.new_kept()  # what readers keep: see `keep`
 
     def keep(self, key: object, found: object) -> None:
-        """Keep in `kept` what a reader looked up, for as long as this version is held. It must not refer to the
-        snapshot, which would hold itself."""
+        """Keep in `kept` what a reader looked up, for as long as this version is held and the memory for it is there.
+        It must not refer to the snapshot, which would hold itself."""
         if len(self.kept) >= _MOST_KEPT:
             self.kept.clear()
         self.kept[key] = found
@@ -341,11 +341,12 @@ class Snapshot:
         return self.node_property(nodes, key) if column is None else column.gather(nodes, inside=True)
 
     def node_column(self, key: str) -> PropertyColumn | None:
-        """The values of a key for all nodes, if they are one column in memory; nothing else has to be looked at."""
+        """The values of a key for all nodes, if they are one column at hand; nothing else has to be looked at."""
         delta = self._delta
+        if delta.new_labels.count or delta.node_values.get(key):
+            return None
         column = delta.base.node_columns.get(key)
-        is_whole = not delta.new_labels.count and not delta.node_values.get(key)
-        return column if is_whole and isinstance(column, PropertyColumn) else None
+        return None if column is None else column.at_hand()
 
     def relationship_property(self, relationships: Int64s, key: str) -> Column:
         """A property of each relationship; null for null, and for relationships without it."""

@@ -123,7 +123,7 @@ class Hop:
         object.__setattr__(self, "sides", sides)
         object.__setattr__(self, "node_count", sides[0].node_count)
         object.__setattr__(self, "is_plain", not self.has_mask and all(side.is_plain for side in sides))
-        object.__setattr__(self, "prepared", {})
+        object.__setattr__(self, "prepared", sides[0].new_kept())
 
     @property
     def has_mask(self) -> bool:

@@ -30,7 +30,7 @@ def plain_arrays(hop: Hop) -> Plain | None:
             sides = [incidence_arrays(side.partitions[0]) for side in hop.sides]
             follows = np.array((hop.side is not Side.INCOMING, hop.side is not Side.OUTGOING))
             known = Plain(sides[0], sides[-1], follows, flags_of(hop))
-        _keep(hop, "numba", known)
+        hop.prepared["numba"] = known
     return cast(Plain | None, known)
 
 
@@ -51,7 +51,7 @@ def fused_arrays(hop: Hop) -> Fused | None:
             near, far = sides[0], sides[-1]
             if near is not None and far is not None:
                 known = Fused(near, far, np.array((both, can_pull)), flags_of(hop))
-        _keep(hop, "numba fused", known)
+        hop.prepared["numba fused"] = known
     fused: Fused | None = known
     return fused
 
@@ -59,17 +59,6 @@ def fused_arrays(hop: Hop) -> Fused | None:
 def lists_of(excluded: Excluded | None) -> Lists:
     """The relationships that each group excludes, as kernels take them."""
     return NO_LISTS if excluded is None else Lists(as_compiled(excluded.offsets), as_compiled(excluded.relationships))
-
-
-def _keep(hop: Hop, name: str, arrays: object) -> None:
-    if is_kept(hop):
-        hop.prepared[name] = arrays
-
-
-def is_kept(hop: Hop) -> bool:
-    """Whether arrays are kept with the hop. Those on disk are not: they belong to a cache with a budget, and a hop may
-    live long."""
-    return all(isinstance(side.partitions, tuple) for side in hop.sides)
 
 
 def flags_of(hop: Hop) -> Booleans:

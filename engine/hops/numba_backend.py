@@ -49,7 +49,7 @@ from hoplite.engine.hops.interface import (
     unchecked,
 )
 from hoplite.engine.hops.machine_code import candidate_folders, code_folder, load_code, load_kernel, store_kernel
-from hoplite.engine.hops.numba_arrays import NO_LISTS, as_compiled, fused_arrays, is_kept, lists_of, plain_arrays
+from hoplite.engine.hops.numba_arrays import NO_LISTS, as_compiled, fused_arrays, lists_of, plain_arrays
 from hoplite.engine.hops.numba_bfs import Fused
 from hoplite.engine.hops.numba_gather import gather_compiled
 from hoplite.engine.hops.numba_paged import PagedGraph
@@ -213,9 +213,7 @@ class NumbaBackend(NumpyBackend):
 
     def settled_search(self, hop: Hop, upper: int | None, mark_starts: bool) -> SettledSearch | None:
         arrays = fused_arrays(hop)
-        if arrays is None or not is_kept(hop):
-            return None
-        return self._within(arrays, hop, upper, mark_starts)
+        return None if arrays is None else self._within(arrays, hop, upper, mark_starts)
 
     def _within(self, arrays: Fused, hop: Hop, upper: int | None, mark_starts: bool) -> SettledSearch:
         size, limit = hop.node_count, UNLIMITED if upper is None else upper

@@ -1,5 +1,6 @@
 """The entries of a hop, stored once per version of the graph: those of a node in order of their neighbours, so that
-pairs of nodes are looked up instead of searched for; and sums over the neighbours of all nodes.
+pairs of nodes are looked up instead of searched for; and sums over the neighbours of all nodes. The entries of a graph
+on disk are in its cache, and count towards the budget.
 
     begins         int32[nodes + 1]   node v has the entries begins[v] .. begins[v + 1]
     neighbours     int32[entries]     ascending for each node
@@ -22,11 +23,12 @@ from hoplite.engine.hops.numba_gather import gather_compiled
 from hoplite.engine.hops.numba_kernels import IncidenceArrays, Plain
 from hoplite.engine.hops.threads import Worker, share
 from hoplite.engine.memory import has_room
+from hoplite.storage.disk.cache import Place
 
 _PREPARED = "relation"
 _WORTH, _WORTH_PLAIN = 8, 64  # stored after one partial match for this many nodes, or nodes and entries
 _LARGEST, _MOST_ENTRIES = 1 << 24, 1 << 30  # nodes and entries; beyond that, memory would be short
-_MOST_FROM_DISK = 1 << 26  # bytes: what is on disk is cached within a budget, which this is not part of
+_MOST_FROM_DISK = 1 << 26  # bytes: with what was written since, entries are not in the cache
 _GATHERED = 5  # times their memory is in use while entries of several partitions are gathered and sorted
 _PIECE = 1 << 20  # entries read at once
 _NODES = 1 << 17  # nodes that one thread takes at a time
@@ -40,28 +42,56 @@ class Relation(NamedTuple):
     relationships: Int32s
 
 
+def _place_of(hop: Hop) -> Place | None:
+    """Where the entries of a graph on disk are held. None for a graph in memory, and for one with changes that are not
+    in its partitions yet: entries are then kept with the hop."""
+    if not _lasts(hop):
+        return None
+    types = None if hop.types is None else hop.types.tobytes()
+    return hop.sides[0].place_for(_PREPARED, hop.side, types, hop.node_count)
+
+
+def _lasts(hop: Hop) -> bool:
+    """Whether nothing is above the partitions: otherwise they will soon be others."""
+    return all(side.delta is None and side.removed is None for side in hop.sides)
+
+
 def known_relation(hop: Hop) -> Relation | None:
     """The entries, if they are already stored."""
     known = hop.prepared.get(_PREPARED)
-    return known if isinstance(known, Relation) else None
+    if isinstance(known, Relation):
+        return known
+    place = _place_of(hop)
+    held: Relation | None = None if place is None else place.held()
+    if held is not None:
+        hop.prepared[_PREPARED] = held
+    return held
+
+
+def _stored(hop: Hop, check: Check) -> Relation:
+    """The entries, which are now written down."""
+    place = _place_of(hop)
+
+    def load() -> tuple[Relation, int]:
+        made = written(hop, check)
+        return made, sum(array.nbytes for array in made)
+
+    relation = load()[0] if place is None else place.get(load)
+    hop.prepared[_PREPARED] = relation
+    return relation
 
 
 def relation_of(hop: Hop, check: Check) -> Relation | None:
     """The entries; None if there are too many, or if storing them does not pay."""
     known = known_relation(hop)
-    if known is None and is_worth_writing(hop):
-        known = hop.prepared[_PREPARED] = written(hop, check)
-    return known
+    return _stored(hop, check) if known is None and is_worth_writing(hop) else known
 
 
 def wide_relation_of(hop: Hop, check: Check) -> Relation | None:
     """The entries, for work over most of them, which makes storing them pay at once; above partitions that will soon be
     others, it does not."""
     known = known_relation(hop)
-    lasts = all(side.delta is None and side.removed is None for side in hop.sides)
-    if known is None and lasts and _can_be_written(hop):
-        known = hop.prepared[_PREPARED] = written(hop, check)
-    return known
+    return _stored(hop, check) if known is None and _lasts(hop) and _can_be_written(hop) else known
 
 
 def note_work(hop: Hop, amount: int) -> None:
@@ -101,14 +131,14 @@ def _can_be_written(hop: Hop) -> bool:
     """Whether the hop has no masks, and the graph is not too large: one on disk may be larger than memory."""
     if hop.has_mask or hop.node_count > _LARGEST:
         return False
-    in_memory = all(isinstance(side.partitions, tuple) for side in hop.sides)
     entries = _entry_count(hop)
     size = 4 * hop.node_count + 8 * entries
-    return (
-        entries < _MOST_ENTRIES
-        and (in_memory or size <= _MOST_FROM_DISK)
-        and has_room(size if hop.is_plain else _GATHERED * size)
-    )
+    place = _place_of(hop)
+    if place is not None:
+        fits = place.cache.fits(size)
+    else:
+        fits = size <= _MOST_FROM_DISK or all(isinstance(side.partitions, tuple) for side in hop.sides)
+    return fits and entries < _MOST_ENTRIES and has_room(size if hop.is_plain else _GATHERED * size)
 
 
 def written(hop: Hop, check: Check) -> Relation:

@@ -79,9 +79,10 @@ class ScipyBackend(NumpyBackend):
 
 def _matrices(hop: Hop) -> list[csr_array]:
     """One matrix for each side of the hop, made once."""
-    if "scipy" not in hop.prepared:
-        hop.prepared["scipy"] = [_matrix(side) for side in hop.sides]
-    return cast(list[csr_array], hop.prepared["scipy"])
+    known = hop.prepared.get("scipy")
+    if known is None:
+        known = hop.prepared["scipy"] = [_matrix(side) for side in hop.sides]
+    return cast(list[csr_array], known)
 
 
 def _matrix(side: Adjacency) -> csr_array:

@@ -419,6 +419,11 @@ class StoredColumn:
 
         return self._cache.get((*self._key, "objects"), load, from_disk=False)
 
+    def at_hand(self) -> PropertyColumn | None:
+        """The whole column, if its values can be used as they are: numbers in the mapped file."""
+        loaded = self._loaded()
+        return loaded if isinstance(loaded, PropertyColumn) else None
+
     def _is_worth_decoding(self, loaded: _Encoded, wanted: int) -> bool:
         share = wanted * WHOLE_SHARE >= len(loaded) or len(loaded) <= SMALL_COLUMN
         return share and self._cache.fits(loaded.object_bytes)

@@ -572,6 +572,9 @@ class DiskGraph(Graph):
         with self._guard:
             self._readers = [(number, reader) for number, reader in self._readers if reader() is not None]
             used = {current, *self._being_written, *(number for number, _ in self._readers)}
+            serials = {reader.serial for _, held in self._readers if (reader := held()) is not None}
+        # Mapped files take their place on the disk until they are no longer held.
+        self._cache.forget(lambda key: key[0] not in serials)
         for inside in list(self.root.iterdir()):
             number = _OURS.fullmatch(inside.name)
             if number is None or int(number[1]) in used:

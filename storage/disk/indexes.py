@@ -120,6 +120,8 @@ def _of_texts(positions: Int64s | None, texts: Any, included: Bools) -> IndexToW
 class StoredNumbers(ValueIndex):
     """Sorted numbers. The number of distinct ones is stored, so it need not be counted."""
 
+    _is_its_position = False  # finding that out would mean reading all of it
+
     def __init__(self, positions: Int64s, column: Integers | Floats, distinct: int) -> None:
         super().__init__(positions, column)
         self._distinct = distinct
@@ -132,6 +134,8 @@ class StoredNumbers(ValueIndex):
 
 class StoredPoints(ValueIndex):
     """Points by position; values are created only for equality."""
+
+    _is_its_position = False
 
     def __init__(self, points: PointIndex, distinct: int) -> None:
         self._points = points
@@ -165,6 +169,8 @@ class StoredPoints(ValueIndex):
 
 class StoredStrings(ValueIndex):
     """Positions sorted by their strings, which are read from the column one by one when compared."""
+
+    _is_its_position = False
 
     def __init__(self, positions: Int64s, values: KeyValues, distinct: int) -> None:
         self.positions = positions

@@ -6,7 +6,7 @@ and columns come and go with the cache; the arrays over all nodes stay mapped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hoplite.lazy import cached_property
 from hoplite.storage.base import Base, Int32s, S, row_of_entry
 from hoplite.storage.disk.blocks import CHECKSUMS, BlockReader
-from hoplite.storage.disk.cache import Cache
+from hoplite.storage.disk.cache import Cache, Place
 from hoplite.storage.disk.columns import StoredColumn
 from hoplite.storage.disk.indexes import StoredNumbers, StoredPoints, StoredStrings
 from hoplite.storage.disk.manifest import Manifest, StoredIndex, StoredKey, tokens_of
@@ -78,6 +78,14 @@ class StoredSide:
 
     def __iter__(self) -> Iterator[Incidence]:
         return (self[partition] for partition in range(len(self)))
+
+    def new_kept(self) -> dict[Any, Any]:
+        """A dictionary for what is derived from partitions; see `Cache`."""
+        return self._cache.new_kept()
+
+    def place_for(self, *about: Hashable) -> Place:
+        """The place in the cache for something large that is derived from all partitions."""
+        return Place(self._cache, (self._reader.serial, *about))
 
     def dtype_of(self, array: str) -> np.dtype[Any]:
         """The type of an array, which is the same in every partition."""
@@ -318,6 +326,10 @@ class StoredBase(Base):
     def has_room_for(self, size: int) -> bool:
         """Within the cache's budget."""
         return self._cache.fits(size)
+
+    def new_kept(self) -> dict[Any, Any]:
+        """A dictionary for what readers keep; see `Cache`."""
+        return self._cache.new_kept()
 
     @cached_property
     def _stored_searches(self) -> dict[int, str]:

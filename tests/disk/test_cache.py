@@ -28,6 +28,62 @@ def test_the_least_recently_used_goes_first() -> None:
     assert cache.statistics.used_bytes == 80
 
 
+def test_what_readers_keep_lasts_until_something_is_evicted() -> None:
+    cache = Cache(100)
+    kept, other = cache.new_kept(), cache.new_kept()
+    cache.get("a", lambda: (object(), 60))
+    kept["view"] = other["view"] = "of a"
+    cache.get("b", lambda: (object(), 40))
+    assert kept["view"] == "of a"
+    del other
+    assert len(cache._kept) == 1  # nothing is left of what nobody holds
+    cache.get("c", lambda: (object(), 1))
+    assert not kept
+    kept["view"] = "of b"
+    cache.forget(lambda key: key == "a")
+    assert kept  # nothing was forgotten
+    cache.forget(lambda key: key == "b")
+    assert not kept
+    assert (cache.held("b"), cache.held("c") is None) == (None, False)
+    assert cache.statistics.used_bytes == 1
+
+
+def test_a_look_at_what_is_held_counts_as_use() -> None:
+    cache = Cache(100)
+    cache.get("a", lambda: ("a", 50))
+    cache.get("b", lambda: ("b", 50))
+    assert cache.held("a") == "a"
+    cache.get("c", lambda: ("c", 50))
+    assert (cache.held("a"), cache.held("b")) == ("a", None)
+
+
+def test_a_checkpoint_lets_go_of_the_snapshots_before_it(tmp_path: Path) -> None:
+    """Their files take up space until they are no longer mapped."""
+    with hoplite.open(tmp_path / "graph.hop") as db:
+        db.load(nodes={"N": {"id": np.arange(100_000)}}, key="id")
+        used = []
+        for number in range(4):
+            assert db.run("MATCH (n:N) WHERE n.id > 99990 RETURN sum(n.id)").value() == [899_955]
+            db.run("CREATE (:M {i: $i})", i=number).consume()
+            db.checkpoint()
+            assert db.run("MATCH (n:N {id: 7}) RETURN n.id").value() == [7]
+            used.append(db.stats()["cache"]["used_bytes"])
+        assert used[-1] <= used[0] + 10_000
+
+
+def test_a_statement_on_disk_looks_nothing_up_twice(tmp_path: Path) -> None:
+    ball = "UNWIND $seeds AS x MATCH (a:N {id: x})-[:E*0..2]->(b) RETURN DISTINCT b.id AS id"
+    with hoplite.open(tmp_path / "graph.hop", backend="numba") as db:
+        numbers = np.arange(1_000)
+        edges = {"start": numbers, "end": numbers * 7 % 1_000}
+        db.load(nodes={"N": {"id": numbers}}, relationships={("N", "E", "N"): edges}, key="id")
+        for _ in range(2):
+            assert sorted(db.run(ball, seeds=[3]).value()) == [3, 21, 147]
+        hits = db.stats()["cache"]["hits"]
+        assert sorted(db.run(ball, seeds=[5, 3]).value()) == [3, 5, 21, 35, 147, 245]
+        assert db.stats()["cache"]["hits"] == hits
+
+
 def test_one_that_is_larger_than_the_budget_is_held_alone() -> None:
     cache = Cache(10)
     held = cache.get("large", lambda: (object(), 1000))

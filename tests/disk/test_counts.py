@@ -1,9 +1,11 @@
-"""Patterns that are counted in a graph on disk: over entries that are written down where they are small."""
+"""Patterns that are counted in a graph on disk: over entries that are written down where the cache has room."""
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import hoplite
@@ -16,10 +18,10 @@ _CHAIN = "MATCH (a:N)-[:R]->(b)-[:R]->(c:N)-[:S]->(d) RETURN count(*)"
 
 
 @pytest.mark.parametrize(
-    ("partitions", "most_bytes", "is_written"), [(1, 1 << 20, True), (3, 1 << 20, True), (1, 0, False), (3, 0, False)]
+    ("partitions", "memory", "is_written"), [(1, 1 << 20, True), (3, 1 << 20, True), (1, 1, False), (3, 1, False)]
 )
-def test_entries_are_written_down_where_they_are_small(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, partitions: int, most_bytes: int, is_written: bool
+def test_entries_are_written_down_where_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, partitions: int, memory: int, is_written: bool
 ) -> None:
     made: list[Hop] = []
     written = numba_relations.written
@@ -29,7 +31,6 @@ def test_entries_are_written_down_where_they_are_small(
         return written(hop, check)
 
     monkeypatch.setattr(numba_relations, "written", noted)
-    monkeypatch.setattr(numba_relations, "_MOST_FROM_DISK", most_bytes)
     with hoplite.open(tmp_path / "graph.hop", partitions=partitions) as db:
         db.run("UNWIND range(0, 299) AS i CREATE (:N {i: i})").consume()
         for kind, factors in (("R", (2, 3, 6)), ("S", (3,))):
@@ -38,7 +39,36 @@ def test_entries_are_written_down_where_they_are_small(
                 db.run(f"{pairs} CREATE (a)-[:{kind}]->(b)", f=factor).consume()
         expected = [[row[0] for row in db.run(query).values()] for query in (_CYCLES, _CHAIN)]
     made.clear()
-    with hoplite.open(tmp_path / "graph.hop", partitions=partitions, backend="numba") as db:
+    with hoplite.open(tmp_path / "graph.hop", partitions=partitions, backend="numba", memory=memory) as db:
         assert [[row[0] for row in db.run(query).values()] for query in (_CYCLES, _CHAIN)] == expected
-    assert expected[0][0] > 0
-    assert bool(made) == is_written
+        assert expected[0][0] > 0
+        assert bool(made) == is_written
+        count, before = len(made), db.stats()["cache"]
+        assert [[row[0] for row in db.run(query).values()] for query in (_CYCLES, _CHAIN)] == expected
+        assert len(made) == count
+        if is_written:  # they count towards the budget
+            assert before["used_bytes"] > sum(side.entry_count for hop in made for side in hop.sides) * 8
+            db.run("MATCH (a:N {i: 0}), (b:N {i: 7}) CREATE (a)-[:R]->(b), (b)-[:S]->(a)").consume()
+            changed = [[row[0] for row in db.run(query).values()] for query in (_CYCLES, _CHAIN)]
+            db.checkpoint()
+            assert [[row[0] for row in db.run(query).values()] for query in (_CYCLES, _CHAIN)] == changed
+            assert changed[1][0] > expected[1][0]
+
+
+def test_entries_make_room_for_others_and_are_written_again(tmp_path: Path) -> None:
+    path = tmp_path / "graph.hop"
+    numbers = np.arange(3_000)
+    ends = {("N", kind, "N"): numbers * step % 3_000 for step, kind in enumerate("ABCDE", 2)}
+    kinds = {kind: {"start": numbers, "end": end} for kind, end in ends.items()}
+    types = ["|".join(some) for size in (1, 2, 3) for some in combinations("ABCDE", size)]
+    texts = [f"MATCH (a:N)-[:{some}]-(b)-[:{some}]-(c)-[:{some}]-(d) WHERE a <> d RETURN count(*)" for some in types]
+    with hoplite.open(path, partitions=1) as db:
+        db.load(nodes={"N": {"id": numbers}}, relationships=kinds)
+        expected = [db.run(text).value() for text in texts]
+    # Room for a few of them: with two entries for each relationship, they take 60 to 160 kB each.
+    with hoplite.open(path, partitions=1, backend="numba", memory=1_100_000) as db:
+        for _ in range(2):
+            assert [db.run(text).value() for text in texts] == expected
+        cache = db.stats()["cache"]
+        assert cache["evictions"] > 10
+        assert cache["used_bytes"] <= 1_100_000
