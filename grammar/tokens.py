@@ -127,6 +127,8 @@ def tokenize(
     constants = constants and len(text) >= FEWEST_CHARACTERS
     while position is not None:
         position = _scan(text, position, vocabulary, constants, tokens, limits)
+    if len(tokens) > limits.max_tokens:
+        raise too_many_tokens(text, tokens[limits.max_tokens].start, limits)
     tokens.append(Token((END,), END, "", len(text), len(text)))
     _mark(tokens)
     return tokens

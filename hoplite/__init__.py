@@ -89,7 +89,8 @@ def open(
     max_nesting: int = 150,
     durability: Durability | None = None,
 ) -> Database:
-    """Open a database: in memory without a path, else in that folder, which is created if it does not exist.
+    """Open a database: in memory without a path or with ":memory:", else in that folder, which is created if it does
+    not exist.
 
     timeout         seconds that a statement may take, parsing included
     max_rows        rows that a statement may return
@@ -97,7 +98,7 @@ def open(
     partitions      parts that the graph is held in
     backend         the kernels that run hops: "auto", "numba", "numpy", "scipy" or "torch"
     device          where Torch runs: "cpu", "cuda", "cuda:1"
-    import_folder   the folder that LOAD CSV may read from; without one it may read nothing
+    import_folder   the folder that LOAD CSV and APOC may read from, and APOC write to; without one they may do neither
     lenient         accept the Cypher that language models write: fences, prose around it, small slips
     memory          how much of a database on disk is held at once, such as "512MB"
     query_memory    how much a statement may hold while it sorts, joins and aggregates

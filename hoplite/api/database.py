@@ -14,7 +14,7 @@ from hoplite.allowance import Allowance, allowing
 from hoplite.api.backends import describe_backend, resolve_backend
 from hoplite.api.for_models import ForModels
 from hoplite.api.jobs import Jobs, join
-from hoplite.api.limits import Judge, Limits
+from hoplite.api.limits import Judge, Limits, check_settings
 from hoplite.api.result import Result
 from hoplite.api.retrieval import Retrieval
 from hoplite.api.services import DatabaseServices
@@ -95,7 +95,7 @@ class Database(Transfers, Retrieval, ForModels):
         max_nesting: int = _TEXT.max_nesting,
         durability: Durability | None = None,
     ) -> None:
-        """In memory without a path; else in that folder, which is created if it does not exist.
+        """In memory without a path or with ":memory:"; else in that folder, which is created if it does not exist.
 
         Everyone who opens a folder in one process shares its graph, and the last one to close closes it. `memory`,
         `partitions` and `durability` belong to the graph: another call that opens it must omit them or give the same
@@ -122,13 +122,16 @@ class Database(Transfers, Retrieval, ForModels):
         kernels once they are loaded. `device` is where Torch runs: "cpu", "cuda", "cuda:1"; by default the GPU if there
         is one.
         """
+        if path == ":memory:":
+            path = None
+        texts = TextLimits(max_text_length, max_tokens, max_nesting)
+        check_settings(partitions, memory, durability, texts)
         self._backend = resolve_backend(backend, device)
         memory_bytes = None if query_memory is None else byte_count(query_memory, "query_memory")
         self._limits = Limits(timeout, max_rows, read_only, memory_bytes=memory_bytes)
         self._import_folder = None if import_folder is None else os.fspath(import_folder)
         self._functions: Extended[Function] = Extended(FUNCTIONS)
         self._procedures: Extended[Procedure] = Extended(PROCEDURES)
-        texts = TextLimits(max_text_length, max_tokens, max_nesting)
         self._preparer = Preparer(self._functions, self._procedures, lenient, texts)
         self._transactions: weakref.WeakSet[Transaction] = weakref.WeakSet()  # those that may be open
         self._facts: Facts | None = None  # about the graph, for checks of queries

@@ -44,26 +44,32 @@ class Draft:
     def __init__(self, text: str) -> None:
         self.text = text
         self.changes: list[Change] = []
-        self._places: Sequence[int] = range(len(text) + 1)  # of each character, and of the end, in the original text
+        # Where each character, and the end, begins and ends in the original text.
+        self._begins: Sequence[int] = range(len(text) + 1)
+        self._ends: Sequence[int] = range(1, len(text) + 2)
 
     def apply(self, fixes: Sequence[Fix]) -> None:
         """Apply the edits of fixes for the current text; they do not overlap."""
         edits: list[Edit] = []
         for fix in fixes:
             for edit in sorted(fix.edits, key=lambda edit: (edit.start, edit.end)):
-                span = Span(self._places[edit.start], self._places[edit.end])
+                span = self.span(edit.start, edit.end)
                 before = self.text[edit.start : edit.end]
                 self.changes.append(Change(fix.kind, span, before, edit.after, fix.reason))
                 edits.append(edit)
-        places = list(self._places)
+        begins, ends = list(self._begins), list(self._ends)
         for edit in sorted(edits, key=lambda edit: (edit.start, edit.end), reverse=True):
+            span = self.span(edit.start, edit.end)
             self.text = self.text[: edit.start] + edit.after + self.text[edit.end :]
-            places[edit.start : edit.end] = [places[edit.start]] * len(edit.after)
-        self._places = places
+            # What is written instead came from all that was replaced.
+            begins[edit.start : edit.end] = [span.start] * len(edit.after)
+            ends[edit.start : edit.end] = [span.end] * len(edit.after)
+        self._begins, self._ends = begins, ends
 
     def span(self, start: int, end: int) -> Span:
         """The part of the original text that a part of this one came from."""
-        return Span(self._places[start], self._places[end])
+        begin = self._begins[start]
+        return Span(begin, self._ends[end - 1] if start < end else begin)
 
 
 def overlap(edits: Sequence[Edit], others: Sequence[Edit]) -> bool:

@@ -84,11 +84,22 @@ class NodeSets:
         return self.nodes[self.offsets[which] : self.offsets[which + 1]]
 
 
-class Step(NamedTuple):
-    """One hop: over relationships of any of these types (None: all of them), in one direction or both."""
-
+class _Step(NamedTuple):
     types: tuple[str, ...] | None
-    direction: Direction = "out"
+    direction: Direction
+
+
+class Step(_Step):
+    """One hop: over relationships of a type or of any of several (None: all of them), in one direction or both."""
+
+    __slots__ = ()
+
+    def __new__(cls, types: str | Iterable[str] | None, direction: Direction = "out") -> Step:
+        """With the types as a tuple."""
+        if direction not in SIDES:
+            raise ValueError(f"direction is 'out', 'in' or 'both', not {direction!r}")
+        listed = (types,) if isinstance(types, str) else None if types is None else tuple(types)
+        return super().__new__(cls, listed, direction)
 
 
 def expand(db: Database, sets: NodeSets, steps: Step | Sequence[Step]) -> NodeSets:
@@ -179,8 +190,6 @@ def positions_of(graph: Snapshot, ids: Int64s) -> Int64s:
 
 
 def _hop(graph: Snapshot, step: Step) -> Hop:
-    if step.direction not in SIDES:
-        raise ValueError(f"direction is 'out', 'in' or 'both', not {step.direction!r}")
     return hops.hop_of(graph, SIDES[step.direction], step.types)
 
 

@@ -33,6 +33,15 @@ def test_a_text_may_only_have_so_many_tokens() -> None:
     assert "`max_tokens` is 10,000" in refused("RETURN " + "a," * 20_000 + "a").message
 
 
+@pytest.mark.parametrize(("text", "count"), [("RETURN 1", 2), ("MATCH (n) RETURN n", 6), ("RETURN [1, 2]", 6)])
+def test_the_number_of_tokens_is_exact(text: str, count: int) -> None:
+    parse(text, limits=TextLimits(max_tokens=count))
+    with pytest.raises(TextLimitReached, match=f"`max_tokens` is {count - 1}") as caught:
+        parse(text, limits=TextLimits(max_tokens=count - 1))
+    assert caught.value.position is not None
+    assert caught.value.position.offset == len(text) - 1  # the last token of each is one character
+
+
 def test_a_long_list_of_constants_is_one_token() -> None:
     parse("UNWIND [" + "1, " * 15_000 + "1] AS x RETURN x", limits=FEW)
 

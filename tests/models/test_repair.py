@@ -193,8 +193,20 @@ def test_what_fails_or_finds_nothing_is_mended(db: Database, query: str, expecte
 
 @pytest.mark.parametrize("query", [case[0] for case in WRONG])
 def test_a_change_says_where_in_the_given_text_it_was_made(db: Database, query: str) -> None:
-    for change in db.repair(query).changes[:1]:
-        assert query[change.span.start : change.span.end] == change.before
+    changes = db.repair(query).changes
+    for number, change in enumerate(changes):
+        start, end = change.span.start, change.span.end
+        # Unless an earlier change wrote it: then it came from what that one replaced.
+        written = any(before.span.start <= start and end <= before.span.end for before in changes[:number])
+        assert written or query[start:end] == change.before
+
+
+def test_a_change_after_others_says_where_it_was_in_the_given_text(db: Database) -> None:
+    query = "MATCH (d:Drug)-[:TREATS]->(x) RETURN x.name, average(d.half_life_hours) GROUP BY x.name"
+    spans = {query[change.span.start : change.span.end] for change in db.repair(query).changes}
+    assert spans == {" GROUP BY x.name", "average(d.half_life_hours)"}
+    query = "SELECT d.name FROM Drug d WHERE d.nmae = 'Aspirin'"
+    assert {query[change.span.start : change.span.end] for change in db.repair(query).changes} == {query}
 
 
 def test_a_count_of_nothing_may_be_the_truth(db: Database) -> None:

@@ -166,3 +166,16 @@ def test_sets_are_made_of_ids_only(given: Any, named: str) -> None:
 def test_ids_come_in_many_forms() -> None:
     sets = NodeSets.of([np.array([3, 1], np.int32), {5}, (2,), 7, np.int64(8), [], np.array([])])
     assert [sets[number].tolist() for number in range(len(sets))] == [[3, 1], [5], [2], [7], [8], [], []]
+
+
+def test_a_step_takes_one_type_or_several() -> None:
+    assert Step("A") == Step(["A"]) == Step(("A",), "out") == (("A",), "out")
+    assert Step(None, "in") == (None, "in")
+    with random_graph(1, "numpy") as db:
+        start = NodeSets.of([db.run("MATCH (n) RETURN id(n) LIMIT 1").value()[0]])
+        for kind in _TYPES:
+            one, several = (expand(db, start, Step(types)) for types in (kind, [kind]))
+            assert one.nodes.tolist() == several.nodes.tolist()
+            assert follow(db, start, [Step(kind), Step([kind], "both")]).nodes.tolist() == (
+                follow(db, start, [Step((kind,)), Step((kind,), "both")]).nodes.tolist()
+            )
