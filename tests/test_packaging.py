@@ -147,3 +147,14 @@ def test_a_plain_query_on_the_command_line_loads_no_driver() -> None:
     )
     out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=REPOSITORY)
     assert out.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_program_beside_a_clone_of_that_name_imports_the_package(tmp_path: Path) -> None:
+    """Not the folder of the clone, which is an empty package to Python."""
+    (tmp_path / "hoplite").mkdir()
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    ran = subprocess.run(
+        [sys.executable, "-c", "import hoplite; print(hoplite.open().run('RETURN 1').value())"],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert ran.stdout == "[1]\n", ran.stderr
