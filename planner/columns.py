@@ -138,7 +138,12 @@ def needed_below(plan: lp.Plan, child: lp.Plan, needed: Names) -> Names:
             return (needed - {variable}) | free_variables(expression)
         case lp.AllNodesScan() | lp.NodeByLabelScan() | lp.RelationshipTypeScan():
             return needed
-        case lp.NodeIndexSeek(value=value) | lp.NodeByIdSeek(value=value) | lp.RelationshipIndexSeek(value=value):
+        case (
+            lp.NodeIndexSeek(value=value)
+            | lp.NodeByIdSeek(value=value)
+            | lp.RelationshipIndexSeek(value=value)
+            | lp.RelationshipByIdSeek(value=value)
+        ):
             return needed | free_variables(value)
         case lp.Expand(from_node=from_node, relationship=relationship, to_node=to_node, into=into):
             if into:

@@ -127,6 +127,7 @@ class Estimates:
                 lp.NodeIndexSeek()
                 | lp.NodeByIdSeek()
                 | lp.RelationshipIndexSeek()
+                | lp.RelationshipByIdSeek()
                 | lp.GuidedExpand()
                 | lp.DistinctExpand()
                 | lp.CountWalks()

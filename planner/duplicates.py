@@ -80,6 +80,7 @@ def _counts_rows(plan: lp.Plan, child: lp.Plan, above: Above) -> str:
             | lp.NodeByIdSeek()
             | lp.RelationshipTypeScan()
             | lp.RelationshipIndexSeek()
+            | lp.RelationshipByIdSeek()
             | lp.Expand()
             | lp.GuidedExpand()
             | lp.DistinctExpand()

@@ -72,11 +72,9 @@ def describe(node: pp.Shown) -> Line:
         case pp.IndexSearch():
             return _search(node)
         case pp.IdSeek(node=name, value=value, many=many, by_element_id=by_element_id):
-            function = "elementId" if by_element_id else "id"
             operator = "NodeByElementIdSeek" if by_element_id else "NodeByIdSeek"
-            asked = f"{function}({named(name)}) {'IN' if many else '='} {_term(value)}"
-            return Line(operator, f"{named(name)} WHERE {asked}")
-        case pp.RelationshipScan() | pp.RelationshipSeek():
+            return Line(operator, f"{named(name)} WHERE {_by_id(name, value, many, by_element_id)}")
+        case pp.RelationshipScan() | pp.RelationshipSeek() | pp.RelationshipIdSeek():
             return _relationships(node)
         case (
             pp.Expand()
@@ -204,7 +202,11 @@ def _search(node: pp.IndexSearch) -> Line:
     return Line(operator, f"{node.index} INDEX {named(node.node)}:{node.label}({key}) WHERE {asked}")
 
 
-def _relationships(node: pp.RelationshipScan | pp.RelationshipSeek) -> Line:
+def _by_id(name: str, value: Term, many: bool, by_element_id: bool) -> str:
+    return f"{'elementId' if by_element_id else 'id'}({named(name)}) {'IN' if many else '='} {_term(value)}"
+
+
+def _relationships(node: pp.RelationshipScan | pp.RelationshipSeek | pp.RelationshipIdSeek) -> Line:
     directed = "Directed" if node.directed else "Undirected"
     direction = ast.Direction.OUTGOING if node.directed else ast.Direction.BOTH
     match node:
@@ -215,6 +217,10 @@ def _relationships(node: pp.RelationshipScan | pp.RelationshipSeek) -> Line:
             pattern = _pattern(node.start, node.relationship, Traversal((type,), direction), node.end)
             asked = f"{key} {'IN' if many else '='} {_term(value)}"
             return Line(f"{directed}RelationshipIndexSeek", f"{node.index} INDEX {pattern} WHERE {asked}")
+        case pp.RelationshipIdSeek(types=types, value=value, many=many, by_element_id=by_element_id):
+            pattern = _pattern(node.start, node.relationship, Traversal(types, direction), node.end)
+            operator = f"{directed}RelationshipBy{'ElementId' if by_element_id else 'Id'}Seek"
+            return Line(operator, f"{pattern} WHERE {_by_id(node.relationship, value, many, by_element_id)}")
         case _:
             assert_never(node)
 

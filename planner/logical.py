@@ -128,6 +128,22 @@ class RelationshipIndexSeek:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class RelationshipByIdSeek:
+    """Relationships by `id(r) = value`, or by `elementId(r) = value` where `by_element_id`, with their ends; from a list
+    if `many`, and only those of some types (None: of any)."""
+
+    source: Plan
+    relationship: str
+    start: str
+    end: str
+    types: tuple[str, ...] | None
+    value: Term
+    many: bool
+    by_element_id: bool
+    directed: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Expand:
     """Follow one relationship from a bound node: to a new node, or `into` one that is bound too.
 
@@ -664,6 +680,7 @@ Plan: TypeAlias = (
     | NodeByIdSeek
     | RelationshipTypeScan
     | RelationshipIndexSeek
+    | RelationshipByIdSeek
     | Expand
     | GuidedExpand
     | DistinctExpand

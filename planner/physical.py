@@ -148,6 +148,22 @@ class RelationshipSeek(PhysicalPlan):
     index: str = "RANGE"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class RelationshipIdSeek(PhysicalPlan):
+    """Relationships by `id(r) = value`, or by `elementId(r) = value` where `by_element_id`, with their ends; from a list
+    if `many`, and only those of some types (None: of any)."""
+
+    source: Plan
+    relationship: str
+    start: str
+    end: str
+    types: tuple[str, ...] | None
+    value: Term
+    many: bool
+    by_element_id: bool
+    directed: bool
+
+
 # --- following relationships -----------------------------------------------------------------------------------
 
 
@@ -743,6 +759,7 @@ Plan: TypeAlias = (
     | IdSeek
     | RelationshipScan
     | RelationshipSeek
+    | RelationshipIdSeek
     | Expand
     | ExpandInto
     | GuidedExpand

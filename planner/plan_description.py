@@ -38,6 +38,7 @@ _TOUCHING = (
     pp.IdSeek,
     pp.RelationshipScan,
     pp.RelationshipSeek,
+    pp.RelationshipIdSeek,
     pp.Expand,
     pp.ExpandInto,
     pp.GuidedExpand,

@@ -1,4 +1,5 @@
-"""Ways to begin a pattern with its relationships: all of some types, or those with a value of an indexed property."""
+"""Ways to begin a pattern with its relationships: those with an id, all of some types, or those with a value of an
+indexed property."""
 
 from __future__ import annotations
 
@@ -31,12 +32,24 @@ def relationship_scans(
     estimates: Estimates,
     plan_expression: ExpressionPlanner,
 ) -> Iterator[RelationshipScan]:
-    """The ways to find the relationship of a connection; none if it may have any type."""
+    """The ways to find the relationship of a connection; only by its id if it may have any type."""
     types, direction = one.traversal.types, one.traversal.direction
-    if types is None:
-        return
     directed = direction is not ast.Direction.BOTH
     start, end = (one.end, one.start) if direction is ast.Direction.INCOMING else (one.start, one.end)
+    for predicate in predicates:
+        for subject, value, many in equalities(predicate):
+            match subject:
+                case ast.FunctionCall(name=function, arguments=(ast.Variable(name=name),)) if (
+                    name == one.relationship and function.lower() in ("id", "elementid")
+                ):
+                    if free_variables(value) & own <= bound:
+                        by_element_id, term = function.lower() == "elementid", plan_expression(value, bound)
+                        seek = _id_seek(one, start, end, term, many, by_element_id, directed)
+                        yield RelationshipScan(0.5, (predicate,), seek)
+                case _:
+                    pass
+    if types is None:
+        return
     ways = 1 if directed else 2
     yield RelationshipScan(
         estimates.relationships(types) * ways,
@@ -59,6 +72,15 @@ def relationship_scans(
                         )
                 case _:
                     pass
+
+
+def _id_seek(
+    one: One, start: str, end: str, value: Term, many: bool, by_element_id: bool, directed: bool
+) -> Callable[[lp.Plan], lp.Plan]:
+    types = one.traversal.types
+    return lambda plan: lp.RelationshipByIdSeek(
+        plan, one.relationship, start, end, types, value, many, by_element_id, directed
+    )
 
 
 def _seek(

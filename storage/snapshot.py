@@ -479,8 +479,7 @@ class Snapshot:
         return seek.nodes(self._delta, label, key, values)
 
     def node_index(self, label: str, key: str) -> ValueIndex | None:
-        """The structure that `seek_nodes` looks values up in, if it is in memory and nothing else has to be looked
-        at."""
+        """The structure that `seek_nodes` looks values up in, if nothing else has to be looked at."""
         return seek.node_index(self._delta, label, key)
 
     def seek_relationships(self, type: str, key: str, values: Sequence[Any]) -> tuple[Int64s, Int64s]:

@@ -112,6 +112,7 @@ class OperatorBuilder:
                 | pp.IdSeek()
                 | pp.RelationshipScan()
                 | pp.RelationshipSeek()
+                | pp.RelationshipIdSeek()
             ):
                 return self._finding(plan)
             case (
@@ -193,12 +194,15 @@ class OperatorBuilder:
                 asked = tuple((c.operator, self._optional(c.value)) for c in conditions)
                 return scans.IndexSearch(source, node, label, key, asked)
             case pp.IdSeek(node=node, value=value, many=many, by_element_id=by_element_id):
-                return scans.IdSeek(source, node, self.term(value), many, by_element_id)
+                return scans.IdSeek(source, node, scans.AskedIds(self.term(value), many, by_element_id))
             case pp.RelationshipScan(relationship=relationship, start=start, end=end, types=types):
                 return scans.RelationshipScan(source, relationship, start, end, types, plan.directed)
             case pp.RelationshipSeek(relationship=relationship, start=start, end=end, type=type, key=key):
                 wanted, many, directed = self.term(plan.value), plan.many, plan.directed
                 return scans.RelationshipSeek(source, relationship, start, end, type, key, wanted, many, directed)
+            case pp.RelationshipIdSeek(relationship=relationship, start=start, end=end, types=types):
+                asked_for = scans.AskedIds(self.term(plan.value), plan.many, plan.by_element_id)
+                return scans.RelationshipIdSeek(source, relationship, start, end, types, asked_for, plan.directed)
             case _:
                 assert_never(plan)
 
@@ -478,6 +482,7 @@ _Finding: TypeAlias = (
     | pp.IdSeek
     | pp.RelationshipScan
     | pp.RelationshipSeek
+    | pp.RelationshipIdSeek
 )
 _Following: TypeAlias = (
     pp.Expand

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -305,47 +305,98 @@ class IndexSearch(Operator):
         return graph.seek_range(self.label, self.key, low, high)
 
 
+class AskedIds(NamedTuple):
+    """Ids or element ids that are asked for: a value, or a list of them, in each row."""
+
+    value: Evaluator
+    many: bool
+    by_element_id: bool
+
+    def of(self, column: Any, prefix: str) -> tuple[Int64s, Int64s]:
+        """Rows and the ids that their values denote; -1 if nothing can have it. `prefix`: of element ids."""
+        if not self.many and not self.by_element_id and isinstance(column, Integers) and column.nulls is None:
+            return np.arange(len(column), dtype=np.int64), column.values
+        rows, values = _wanted(column, self.many)
+        return rows, np.fromiter((self._id(value, prefix) for value in values), np.int64, len(values))
+
+    def _id(self, value: Any, prefix: str) -> int:
+        if self.by_element_id:
+            number = value[len(prefix) :] if isinstance(value, str) and value.startswith(prefix) else ""
+            # As in Neo4j, zeros in front are allowed in the element id of a node, and not in that of a relationship.
+            if len(number) > 1 and number[0] == "0" and not prefix.startswith("4:"):
+                return -1
+            return int(number) if number.isascii() and number.isdecimal() and len(number) < 19 else -1
+        if isinstance(value, float) and value.is_integer() and abs(value) < 2.0**63:
+            return int(value)
+        return value if isinstance(value, int) and not isinstance(value, bool) else -1
+
+
 @dataclass(slots=True, eq=False)
 class IdSeek(Operator):
     """Nodes by their id or element id."""
 
     source: Operator
     node: str
-    value: Evaluator
-    many: bool
-    by_element_id: bool
+    asked: AskedIds
 
     def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
         """Each row with the node of that id, if there is one."""
+        graph = context.graph
         for incoming in self.source.run(context, argument):
-            batch, (column,), error = evaluate(incoming, (self.value,), context)
-            if not self.many and not self.by_element_id and isinstance(column, Integers) and column.nulls is None:
-                rows, ids = np.arange(len(column), dtype=np.int64), column.values
-            else:
-                rows, values = _wanted(column, self.many)
-                ids = np.fromiter((self._id(v, context) for v in values), np.int64, len(values))
+            batch, (column,), error = evaluate(incoming, (self.asked.value,), context)
+            rows, ids = self.asked.of(column, f"4:{graph.uuid}:")
             nodes = np.full(len(ids), -1, np.int64)
             possible = ids >= 0
-            nodes[possible] = context.graph.node_positions(ids[possible])
-            nodes[nodes >= 0] = np.where(context.graph.node_exists(nodes[nodes >= 0]), nodes[nodes >= 0], -1)
+            nodes[possible] = graph.node_positions(ids[possible])
+            nodes[nodes >= 0] = np.where(graph.node_exists(nodes[nodes >= 0]), nodes[nodes >= 0], -1)
             kept = nodes >= 0
             found, nodes = rows[kept], nodes[kept]
-            if self.many:
+            if self.asked.many:
                 found, nodes = _once(found, nodes)
             if len(nodes):
                 yield batch.take(found).with_columns({self.node: Nodes(nodes)})
             if error is not None:
                 raise error
 
-    def _id(self, value: Any, context: Execution) -> int:
-        """The id that a value denotes; -1 if no node can have it."""
-        if self.by_element_id:
-            prefix = f"4:{context.graph.uuid}:"
-            number = value[len(prefix) :] if isinstance(value, str) and value.startswith(prefix) else ""
-            return int(number) if number.isascii() and number.isdecimal() and len(number) < 19 else -1
-        if isinstance(value, float) and value.is_integer() and abs(value) < 2.0**63:
-            return int(value)
-        return value if isinstance(value, int) and not isinstance(value, bool) else -1
+
+@dataclass(slots=True, eq=False)
+class RelationshipIdSeek(Operator):
+    """Relationships, of some types or of any, by their id or element id, with their ends."""
+
+    source: Operator
+    relationship: str
+    start: str
+    end: str
+    types: tuple[str, ...] | None
+    asked: AskedIds
+    directed: bool
+
+    def batches(self, context: Execution, argument: Batch) -> Iterator[Batch]:
+        """Each row with the relationship of that id, if there is one, in both orientations if undirected (a loop
+        once)."""
+        graph = context.graph
+        for incoming in self.source.run(context, argument):
+            batch, (column,), error = evaluate(incoming, (self.asked.value,), context)
+            rows, ids = self.asked.of(column, f"5:{graph.uuid}:")
+            possible = ids >= 0
+            rows, found = rows[possible], graph.relationship_positions(ids[possible])
+            kept = found >= 0
+            rows, found = rows[kept], found[kept]
+            if self.types is not None and len(found):
+                codes = [code for name in self.types if (code := graph.type_code(name)) is not None]
+                of_type = np.isin(graph.relationship_types(found), codes)
+                rows, found = rows[of_type], found[of_type]
+            if self.asked.many:
+                rows, found = _once(rows, found)
+            starts, ends = graph.endpoints(found)
+            if not self.directed:
+                rows, found, starts, ends = _both_ways(rows, found, starts, ends)
+            if len(found):
+                yield batch.take(rows).with_columns(
+                    {self.relationship: Relationships(found), self.start: Nodes(starts), self.end: Nodes(ends)}
+                )
+            if error is not None:
+                raise error
 
 
 @dataclass(slots=True, eq=False)

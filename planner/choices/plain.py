@@ -29,6 +29,7 @@ def plain(plan: lp.Plan, physical_of: PhysicalOf) -> pp.Plan:
             | lp.NodeByIdSeek()
             | lp.RelationshipTypeScan()
             | lp.RelationshipIndexSeek()
+            | lp.RelationshipByIdSeek()
         ):
             return _finding(plan, physical_of(plan.source))
         case (
@@ -74,6 +75,7 @@ _Finding: TypeAlias = (
     | lp.NodeByIdSeek
     | lp.RelationshipTypeScan
     | lp.RelationshipIndexSeek
+    | lp.RelationshipByIdSeek
 )
 
 
@@ -94,6 +96,11 @@ def _finding(plan: _Finding, source: pp.Plan) -> pp.Plan:
         case lp.RelationshipIndexSeek(relationship=relationship, start=start, end=end, type=type, key=key):
             value, many, directed = plan.value, plan.many, plan.directed
             return pp.RelationshipSeek(source, relationship, start, end, type, key, value, many, directed, plan.index)
+        case lp.RelationshipByIdSeek(relationship=relationship, start=start, end=end, types=types, value=value):
+            many, by_element_id = plan.many, plan.by_element_id
+            return pp.RelationshipIdSeek(
+                source, relationship, start, end, types, value, many, by_element_id, plan.directed
+            )
         case _:
             assert_never(plan)
 
