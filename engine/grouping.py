@@ -202,6 +202,7 @@ class ColumnEncoder:
         self._codes: _IntegerEncoder | None = None
         self._dict: dict[Hashable, int] = {}
         self._general = False
+        self._may_be_coded = True  # until texts of two pools turn up
         self._seen: list[Column] = []
 
     @property
@@ -221,8 +222,11 @@ class ColumnEncoder:
             coded = self._pool is not None or isinstance(column, Nodes | Relationships | Booleans | Integers)
             self._codes = _IntegerEncoder(self._least) if coded else None
             self._general = not isinstance(column, Floats | Strings) and self._codes is None
-        elif self._kind is Strings and self._codes is None and not self._general:
-            self._turn_to_codes(column)
+        elif self._kind is Strings and not self._general:
+            if self._codes is not None and isinstance(column, Strings) and column.pool is not self._pool:
+                self._turn_to_texts()
+            elif self._codes is None and self._may_be_coded:
+                self._turn_to_codes(column)
         if not self._general:
             assigned = self._assign_typed(column) if type(column) is self._kind else None
             if assigned is not None:
@@ -248,8 +252,6 @@ class ColumnEncoder:
 
     def _assign_typed(self, column: Column) -> Assigned | None:
         if self._codes is not None:
-            if isinstance(column, Strings) and column.pool is not self._pool:
-                return None
             codes = _small_codes(column)
             return None if codes is None else self._codes.assign(codes)
         # Python floats and strings are their own grouping keys: tolist makes a new object for every NaN, which equals
@@ -267,6 +269,12 @@ class ColumnEncoder:
             known = _small_codes(concatenate(self._seen))
             assert known is not None
             self._codes.assign(known)
+
+    def _turn_to_texts(self) -> None:
+        """Switch to the texts themselves: numbers of another pool mean other texts."""
+        texts = concatenate(self._seen).objects().tolist() if self._seen else []
+        self._codes, self._pool, self._may_be_coded = None, None, False
+        self._dict = {text: number for number, text in enumerate(texts)}
 
     def _generalise(self) -> None:
         values = concatenate(self._seen).objects() if self._seen else ()

@@ -129,8 +129,8 @@ class RelationshipIndexSeek:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RelationshipByIdSeek:
-    """Relationships by `id(r) = value`, or by `elementId(r) = value` where `by_element_id`, with their ends; from a list
-    if `many`, and only those of some types (None: of any)."""
+    """Relationships by `id(r) = value`, or by `elementId(r) = value` where `by_element_id`, with their ends; from a
+    list if `many`, and only those of some types (None: of any)."""
 
     source: Plan
     relationship: str

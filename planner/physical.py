@@ -150,8 +150,8 @@ class RelationshipSeek(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RelationshipIdSeek(PhysicalPlan):
-    """Relationships by `id(r) = value`, or by `elementId(r) = value` where `by_element_id`, with their ends; from a list
-    if `many`, and only those of some types (None: of any)."""
+    """Relationships by `id(r) = value`, or by `elementId(r) = value` where `by_element_id`, with their ends; from a
+    list if `many`, and only those of some types (None: of any)."""
 
     source: Plan
     relationship: str

@@ -98,6 +98,8 @@ class _Plan:
                 return source * estimates.relationships(types) * (1 if directed else 2)
             case pp.RelationshipSeek(type=type_name):
                 return source * max(1.0, estimates.relationships((type_name,)) * EQUALITY)
+            case pp.RelationshipIdSeek(value=value, many=many, directed=directed):
+                return source * (self._length(value) if many else 1.0) * (1 if directed else 2)
             case pp.Expand() | pp.ExpandInto() | pp.Reach() | pp.Trails() | pp.ShortestTrails():
                 return source * self._hops(plan)
             case pp.GuidedExpand():

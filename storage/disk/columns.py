@@ -46,6 +46,7 @@ WHOLE_SHARE = 8
 """If at least one in this many values is read at once, all of them become Python objects and are kept."""
 SMALL_COLUMN = 65_536
 """A column of up to this many values becomes Python objects as soon as any of it is read."""
+_OBJECTS = "objects"
 OBJECT_BYTES = 64
 """The approximate overhead of a Python object."""
 
@@ -297,6 +298,17 @@ class _ArrowStrings:
     def one(self, slot: int) -> Any:
         return self.texts[slot].as_py()
 
+    def utf8_reader(self) -> Callable[[int], bytes]:
+        """Reads the text of an entity that has one from the mapped file, without Arrow's objects around it."""
+        offsets, data = (memoryview(b"" if part is None else part) for part in self.texts.buffers()[1:])
+        places, positions = np.frombuffer(offsets, np.int64)[self.texts.offset :], self.positions
+
+        def read(position: int) -> bytes:
+            slot = position if positions is None else np.searchsorted(positions, position)
+            return bytes(data[places[slot] : places[slot + 1]])
+
+        return read
+
     def everything(self) -> Column:
         return Strings(_objects(self.texts))
 
@@ -368,8 +380,9 @@ class StoredColumn:
         loaded = self._loaded()
         if isinstance(loaded, PropertyColumn):
             return loaded.gather(positions)
-        if self._is_worth_decoding(loaded, len(positions)):
-            return self.whole().gather(positions)
+        decoded = self._decoded(loaded, len(positions))
+        if decoded is not None:
+            return decoded.gather(positions)
         slots, found = _slots(loaded.positions, positions, self._total)
         taken: Strings | Objects = self._guarded(lambda: loaded.take(np.where(found, slots, 0)))
         return taken if bool(found.all()) else with_nulls_at(taken, ~found)
@@ -392,13 +405,21 @@ class StoredColumn:
         loaded = self._loaded()
         return (loaded.positions, loaded.texts) if isinstance(loaded, _ArrowStrings) else None
 
+    def utf8_reader(self) -> Callable[[int], bytes]:
+        """A function that reads the text of an entity, which has one, as UTF-8."""
+        loaded = self._loaded()
+        if not isinstance(loaded, _ArrowStrings):
+            raise damaged(self._reader.folder / self._name, "it does not hold texts")
+        return loaded.utf8_reader()
+
     def value(self, position: int) -> Any:
         """The value of one entity, or None."""
         loaded = self._loaded()
         if isinstance(loaded, PropertyColumn):
             return loaded.value(position)
-        if self._is_worth_decoding(loaded, 1):
-            return self.whole().value(position)
+        decoded = self._decoded(loaded, 1)
+        if decoded is not None:
+            return decoded.value(position)
         slot = position
         if loaded.positions is not None:
             slot = int(np.searchsorted(loaded.positions, position))
@@ -417,16 +438,19 @@ class StoredColumn:
         def load() -> tuple[PropertyColumn, int]:
             return PropertyColumn(loaded.positions, self._guarded(loaded.everything)), loaded.object_bytes
 
-        return self._cache.get((*self._key, "objects"), load, from_disk=False)
+        return self._cache.get((*self._key, _OBJECTS), load, from_disk=False)
 
     def at_hand(self) -> PropertyColumn | None:
         """The whole column, if its values can be used as they are: numbers in the mapped file."""
         loaded = self._loaded()
         return loaded if isinstance(loaded, PropertyColumn) else None
 
-    def _is_worth_decoding(self, loaded: _Encoded, wanted: int) -> bool:
-        share = wanted * WHOLE_SHARE >= len(loaded) or len(loaded) <= SMALL_COLUMN
-        return share and self._cache.fits(loaded.object_bytes)
+    def _decoded(self, loaded: _Encoded, wanted: int) -> PropertyColumn | None:
+        """The whole column as Python objects, if it is held in that form, or if that is worth it now."""
+        if wanted * WHOLE_SHARE >= len(loaded) or len(loaded) <= SMALL_COLUMN:
+            return self.whole() if self._cache.fits(loaded.object_bytes) else None
+        held: PropertyColumn | None = self._cache.held((*self._key, _OBJECTS))
+        return held
 
     def _guarded(self, read: Callable[[], Any]) -> Any:
         try:

@@ -9,7 +9,7 @@ Indexes over other or mixed values are built in memory on first use, as in a dat
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,6 @@ from hoplite.storage.base import Base
 from hoplite.storage.disk.blocks import FileWriter
 from hoplite.storage.disk.columns import StoredColumn
 from hoplite.storage.point_index import PointIndex
-from hoplite.storage.property_columns import KeyValues
 from hoplite.storage.schema import Entity, Schema
 from hoplite.storage.value_index import NO_POSITIONS, ValueIndex
 from hoplite.values.columns import Bools, Column, Floats, Int64s, Integers, from_objects
@@ -172,7 +171,7 @@ class StoredStrings(ValueIndex):
 
     _is_its_position = False
 
-    def __init__(self, positions: Int64s, values: KeyValues, distinct: int) -> None:
+    def __init__(self, positions: Int64s, values: StoredColumn, distinct: int) -> None:
         self.positions = positions
         self._values = values
         self._distinct = distinct
@@ -187,7 +186,9 @@ class StoredStrings(ValueIndex):
         wanted = _utf8(value)
         if wanted is None:
             return []
-        found: list[int] = self.positions[self._place(wanted, False) : self._place(wanted, True)].tolist()
+        read = self._values.utf8_reader()
+        first = self._place(read, wanted)
+        found: list[int] = self.positions[first : self._end(read, wanted, first)].tolist()
         return sorted(found)
 
     def find_all(self, values: Sequence[Any] | Int64s) -> tuple[Int64s, Int64s]:
@@ -201,16 +202,30 @@ class StoredStrings(ValueIndex):
         wanted = _utf8(prefix)
         if wanted is None:
             return NO_POSITIONS
+        read = self._values.utf8_reader()
         # No byte of UTF-8 is 255, so everything with the prefix comes before this.
-        return self.positions[self._place(wanted, False) : self._place(wanted + b"\xff", False)]
+        return self.positions[self._place(read, wanted) : self._place(read, wanted + b"\xff")]
 
-    def _place(self, wanted: bytes, after: bool) -> int:
-        """Where a string would be, before or after equal ones."""
+    def _place(self, read: Callable[[int], bytes], wanted: bytes) -> int:
+        """Where a string is, the first if there are equal ones, or where it would be."""
         low, high = 0, len(self.positions)
         while low < high:
             middle = (low + high) // 2
-            found = str(self._values.value(int(self.positions[middle]))).encode()
-            if found < wanted or (after and found == wanted):
+            if read(self.positions[middle]) < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def _end(self, read: Callable[[int], bytes], wanted: bytes, first: int) -> int:
+        """Where the strings that equal `wanted` end, which begin at `first`. Mostly there is one, or none."""
+        step, count = 1, len(self.positions)
+        while first + step <= count and read(self.positions[first + step - 1]) == wanted:
+            first, step = first + step, 2 * step
+        low, high = first, min(first + step, count)
+        while low < high:
+            middle = (low + high) // 2
+            if read(self.positions[middle]) == wanted:
                 low = middle + 1
             else:
                 high = middle

@@ -24,7 +24,6 @@ from hoplite.storage.disk.manifest import Manifest, StoredIndex, StoredKey, toke
 from hoplite.storage.disk.problems import damaged
 from hoplite.storage.incidence import Incidence
 from hoplite.storage.point_index import PointIndex
-from hoplite.storage.property_columns import KeyValues
 from hoplite.storage.schema import Entity, Index
 from hoplite.storage.tokens import Tokens
 from hoplite.storage.value_index import ValueIndex
@@ -102,13 +101,13 @@ class StoredSide:
         return incidence, self._reader.file(name).size
 
 
-class StoredColumns(Mapping[str, KeyValues]):
+class StoredColumns(Mapping[str, StoredColumn]):
     """Property columns by key."""
 
     def __init__(self, reader: BlockReader, cache: Cache, keys: tuple[StoredKey, ...], total: int) -> None:
         self._columns = {key.key: StoredColumn(reader, cache, key.file, key.kind, key.is_sparse, total) for key in keys}
 
-    def __getitem__(self, key: str) -> KeyValues:
+    def __getitem__(self, key: str) -> StoredColumn:
         return self._columns[key]
 
     def __iter__(self) -> Iterator[str]:
@@ -127,8 +126,10 @@ class StoredBase(Base):
         self.next_relationship_id = manifest.next_relationship_id
         self.outgoing = StoredSide(reader, manifest, cache, True)
         self.incoming = StoredSide(reader, manifest, cache, False)
-        self.node_columns = StoredColumns(reader, cache, manifest.node_keys, manifest.nodes)
-        self.relationship_columns = StoredColumns(reader, cache, manifest.relationship_keys, manifest.relationships)
+        self.node_columns: StoredColumns = StoredColumns(reader, cache, manifest.node_keys, manifest.nodes)
+        self.relationship_columns: StoredColumns = StoredColumns(
+            reader, cache, manifest.relationship_keys, manifest.relationships
+        )
         self.reader = reader
         self._manifest = manifest
         self._cache = cache
@@ -282,7 +283,7 @@ class StoredBase(Base):
     def _stored_indexes(self) -> dict[tuple[Entity, int, str], StoredIndex]:
         return {(index.entity, index.code, index.key): index for index in self._manifest.indexes}
 
-    def _index(self, stored: StoredIndex, columns: Mapping[str, KeyValues]) -> ValueIndex:
+    def _index(self, stored: StoredIndex, columns: StoredColumns) -> ValueIndex:
         def load() -> tuple[ValueIndex, int]:
             arrays = self.reader.arrays(stored.file)
             size = self._cache.searched(self.reader.file(stored.file).size)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hoplite.engine.grouping import ColumnEncoder, Grouping
-from hoplite.values.columns import Integers, Nodes, Objects, from_objects, object_array
+from hoplite.values.columns import Column, Integers, Nodes, Objects, Strings, from_objects, object_array
 from hoplite.values.order import group_key
 
 _VALUES: list[st.SearchStrategy[Any]] = [
@@ -102,3 +102,22 @@ def test_rows_that_share_objects_get_the_numbers_of_their_values(seed: int, more
         numbers = shared.assign_first(Objects(object_array(rows, size)))
         expected = apart.assign_first(Objects(object_array(map(deepcopy, rows), size)))
         assert [some.tolist() for some in numbers] == [some.tolist() for some in expected]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_texts_of_several_pools_and_of_none_get_the_numbers_of_their_values(seed: int) -> None:
+    chance = random.Random(seed)
+    pools = [Strings(object_array(chance.choices(["a", "b", "c", "", None, "d"], k=6), 6)) for _ in range(3)]
+    encoder, known = ColumnEncoder(), dict[Any, int]()
+    for _ in range(12):
+        slots = np.array(chance.choices(range(6), k=chance.choice([1, 3, 40])), np.int64)
+        pool = chance.choice(pools)
+        column: Column = pool.look_up(slots)
+        if chance.random() < 0.2:
+            column = Strings(column.objects().copy())
+        elif chance.random() < 0.05:
+            column = Objects(object_array([["a"], 1, None], 3))
+        values = column.objects().tolist()
+        expected = [known.setdefault(repr(value), len(known)) for value in values]
+        assert encoder.assign(column).tolist() == expected
+        assert encoder.count == len(known)
