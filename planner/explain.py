@@ -12,8 +12,10 @@ from hoplite.planner import physical as pp
 from hoplite.planner.parts import (
     AddLabels,
     AggregateCall,
+    Assignment,
     AssignProperties,
     AssignProperty,
+    AssignTogether,
     Branch,
     ChainHop,
     DropLabels,
@@ -431,13 +433,13 @@ def _degree(plan: pp.CountSteps) -> Line:
     return Line("GetDegree", details, computed)
 
 
-def _assignments(assignments: tuple[pp.Assignment, ...]) -> tuple[str, str]:
+def _assignments(assignments: tuple[Assignment, ...]) -> tuple[str, str]:
     name, parts = "SetProperty", []
     for item in assignments:
         match item:
             case AssignProperty(subject=subject, key=key, value=value):
                 parts.append(f"{_term(subject)}.{key if isinstance(key, str) else _term(key)} = {_term(value)}")
-            case pp.AssignTogether(subject=subject, entries=entries):
+            case AssignTogether(subject=subject, entries=entries):
                 parts += [f"{_term(subject)}.{key} = {_term(value)}" for key, value in entries]
             case AssignProperties(variable=variable, value=value, merge=merge):
                 name = "SetProperties"

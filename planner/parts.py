@@ -243,3 +243,14 @@ class DropLabels:
 
 
 SingleAssignment: TypeAlias = AssignProperty | AssignProperties | AddLabels | DropProperty | DropLabels
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AssignTogether:
+    """Properties of one entity that are set together: all values are computed before any is set."""
+
+    subject: Term
+    entries: tuple[tuple[str, Term], ...]
+
+
+Assignment: TypeAlias = SingleAssignment | AssignTogether

@@ -15,6 +15,7 @@ from hoplite.grammar import ast
 from hoplite.lazy_dataclass import dataclass
 from hoplite.planner.parts import (
     AggregateCall,
+    Assignment,
     Branch,
     ChainHop,
     Creation,
@@ -24,7 +25,6 @@ from hoplite.planner.parts import (
     MatchStep,
     PhysicalPlan,
     Presence,
-    SingleAssignment,
     SortKey,
     Step,
     Term,
@@ -150,8 +150,7 @@ class RelationshipSeek(PhysicalPlan):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RelationshipIdSeek(PhysicalPlan):
-    """Relationships by `id(r) = value`, or by `elementId(r) = value` where `by_element_id`, with their ends; from a
-    list if `many`, and only those of some types (None: of any)."""
+    """Relationships of some types (None: of any) by their ids or element ids, with their ends; see `IdSeek`."""
 
     source: Plan
     relationship: str
@@ -685,17 +684,6 @@ class Merge:
     on_create: tuple[Assignment, ...]
     on_match: tuple[Assignment, ...]
     undirected: bool
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class AssignTogether:
-    """Properties of one entity that are set together: all values are computed before any is set."""
-
-    subject: Term
-    entries: tuple[tuple[str, Term], ...]
-
-
-Assignment: TypeAlias = SingleAssignment | AssignTogether
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,8 +11,10 @@ from hoplite.grammar.tree import contains
 from hoplite.planner import physical as pp
 from hoplite.planner.parts import (
     AddLabels,
+    Assignment,
     AssignProperties,
     AssignProperty,
+    AssignTogether,
     CreateNode,
     CreateRelationship,
     Creation,
@@ -109,11 +111,11 @@ class StepBuilder:
             case _:
                 assert_never(creation)
 
-    def _assignment(self, assignment: pp.Assignment) -> assignments.Assignment:
+    def _assignment(self, assignment: Assignment) -> assignments.Assignment:
         match assignment:
             case AssignProperty(subject=subject, key=key, value=value):
                 return assignments.PropertyAssignment(self._value(subject), self._name(key), self._value(value))
-            case pp.AssignTogether(subject=subject, entries=entries):
+            case AssignTogether(subject=subject, entries=entries):
                 values = tuple((key, self._value(value)) for key, value in entries)
                 return assignments.EntityAssignments(self._value(subject), values)
             case DropProperty(subject=subject, key=key):

@@ -9,7 +9,7 @@ from hoplite.grammar import ast
 from hoplite.planner import logical as lp
 from hoplite.planner import physical as pp
 from hoplite.planner.choices.rule import PhysicalOf
-from hoplite.planner.parts import AssignProperty, SingleAssignment, Term
+from hoplite.planner.parts import Assignment, AssignProperty, AssignTogether, SingleAssignment, Term
 from hoplite.planner.tree import operators
 from hoplite.planner.writes import has_writes
 
@@ -383,11 +383,11 @@ def write_step(plan: Writing, physical_of: PhysicalOf) -> pp.WriteStep:
             assert_never(plan)
 
 
-def _assignments(assignments: tuple[SingleAssignment, ...]) -> tuple[pp.Assignment, ...]:
+def _assignments(assignments: tuple[SingleAssignment, ...]) -> tuple[Assignment, ...]:
     """Assignments in order; adjacent properties of one entity are set together, as Neo4j does, unless a key is
     computed.
     """
-    items: list[pp.Assignment] = []
+    items: list[Assignment] = []
     for subject, group in groupby(assignments, _subject_of_named):
         several = list(group)
         if subject is None or len(several) == 1:
@@ -396,7 +396,7 @@ def _assignments(assignments: tuple[SingleAssignment, ...]) -> tuple[pp.Assignme
             entries = tuple(
                 (a.key, a.value) for a in several if isinstance(a, AssignProperty) and isinstance(a.key, str)
             )
-            items.append(pp.AssignTogether(subject, entries))
+            items.append(AssignTogether(subject, entries))
     return tuple(items)
 
 

@@ -21,7 +21,7 @@ from hoplite.planner import logical as lp
 from hoplite.planner import parts
 from hoplite.planner import physical as pp
 from hoplite.planner import tree as plans
-from hoplite.planner.parts import PhysicalPlan, PlannedSubquery, SingleAssignment
+from hoplite.planner.parts import Assignment, PhysicalPlan, PlannedSubquery
 from hoplite.planner.plan_tree import chain
 
 PLANS = frozenset(get_args(lp.Plan))
@@ -114,10 +114,10 @@ def test_every_child_of_every_node_type_is_replaced_once(kind: type) -> None:
 
 def test_every_operator_is_in_the_union_of_plans_or_part_of_one() -> None:
     held = {type(child) for kind in PLANS for node, below in instances(kind) for child in below}
-    beside = {PlannedSubquery, PhysicalPlan, *get_args(SingleAssignment)}
+    beside = {PlannedSubquery, PhysicalPlan, *get_args(Assignment)}
     assert set(OPERATORS) <= PLANS | held | beside
     physical = set(get_args(pp.Shown))
-    assert set(PHYSICAL) == physical | {pp.AssignTogether}
+    assert set(PHYSICAL) == physical
     assert {kind for kind in PHYSICAL if issubclass(kind, PhysicalPlan)} == set(get_args(pp.Plan))
 
 
