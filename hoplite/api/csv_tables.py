@@ -15,7 +15,7 @@ from hoplite.errors import argument_error
 from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.graph import Graph
 from hoplite.storage.importers.bad_rows import BadRows
-from hoplite.storage.importers.plain_csv import CsvTable, read_csv_table
+from hoplite.storage.importers.plain_csv import CsvColumns, CsvTable, read_csv_table
 from hoplite.storage.importers.table_columns import table_columns
 from hoplite.storage.importers.tables import Labels, Loaded, Pattern, TableForm, load_tables
 from hoplite.values.driver import to_driver
@@ -53,7 +53,8 @@ class CsvLoad:
 
     def read(self, bad_rows: BadRows) -> CsvTable:
         """The file as a table."""
-        return read_csv_table(self.path, self.kinds, self.delimiter, bad_rows)
+        key = None if self.pattern is not None else self.form.key_of(self.node_labels)
+        return read_csv_table(self.path, CsvColumns(self.kinds or {}, {}, key), self.delimiter, bad_rows)
 
     def intent(self) -> str:
         """What will be done, in words."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
 from hoplite.lazy_dataclass import dataclass
@@ -34,6 +35,16 @@ class BadRows:
         self._on_error = on_error
         self.count = 0
         self.kept: list[BadRow] = []
+        self._file = ""
+        self._line_of: Callable[[int], int] | None = None
+
+    def rows_are_of(self, file: str, line_of: Callable[[int], int]) -> None:
+        """The only table is that of a file: its rows are named by their lines from now on."""
+        self._file, self._line_of = file, line_of
+
+    def place(self, table: str, row: int) -> str:
+        """Where a row of a table is: `nodes['Drug'], row 3`, or `drugs.csv, line 5`."""
+        return f"{table}, row {row}" if self._line_of is None else f"{self._file}, line {self._line_of(row)}"
 
     def take(self, file: str, line: int, reason: str, cause: BaseException | None = None) -> None:
         """Add a bad row; raises unless bad rows are to be skipped."""
@@ -45,6 +56,9 @@ class BadRows:
 
     def take_row(self, table: str, row: int, reason: str) -> None:
         """The same for a table, whose rows are numbered from 0."""
+        if self._line_of is not None:
+            self.take(self._file, self._line_of(row), reason)
+            return
         if self._on_error == "fail":
             raise bad_table(table, reason, row)
         self.count += 1

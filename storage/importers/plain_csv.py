@@ -1,126 +1,218 @@
-"""A plain CSV file as a table: the types of its columns are inferred from all of their values, unless given.
-
-A column has a type if every value can be read as that type without loss: 00123 stays text, and so does a number beyond
-64 bits. Empty fields are null.
-
-    true, FALSE           boolean         2024-05-01               date
-    -12                   integer         2024-05-01T10:00:00      local datetime (or with a space)
-    1.5, 2e9              float           2024-05-01T10:00:00Z     datetime
-    anything else         text            10:30:00                 local time
-"""
+"""A plain CSV file as a table: the types of its columns are inferred from all of their values (`csv_kinds.py`), unless
+they are given, or known because the column refers to nodes that exist. Empty fields are null."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from datetime import time
+from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
 
 from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.importers.bad_rows import BadRows
+from hoplite.storage.importers.csv_kinds import KINDS, converted, inferred, unreadable, with_article
+from hoplite.storage.importers.csv_text import CsvText, read_csv_text
 from hoplite.storage.importers.problem import bad_file
+from hoplite.values.columns import Bools, Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_DATE = r"\d{4}-\d{2}-\d{2}"
-_TIME = r"\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?"
-# What every value of a column has to look like, in the order in which types are tried.
-_PATTERNS = {
-    "boolean": r"(?i:true|false)",
-    "integer": r"0|-?[1-9]\d{0,18}",
-    "float": r"-?((0|[1-9]\d{0,14})|(0|[1-9]\d*)(\.\d+([eE][+-]?\d+)?|[eE][+-]?\d+))",
-    "date": _DATE,
-    "local datetime": f"{_DATE}[T ]{_TIME}",
-    "datetime": f"{_DATE}[T ]{_TIME}Z",
-    "local time": r"\d{2}:\d{2}:\d{2}(\.\d{1,6})?",
-}
-KINDS = (*_PATTERNS, "text")
+__all__ = ["KINDS", "CsvColumns", "CsvTable", "read_csv_table"]
+_BLOCK_BYTES = 1 << 20
+_LARGEST_BLOCK_BYTES = (1 << 31) - 1  # Arrow's limit, and so that of a row
+
+
+@dataclass(frozen=True, slots=True)
+class CsvColumns:
+    """What is known about columns: `told` has types that were given, `stored` those of existing values that a column
+    refers to, each with the place of these values (`:Movie.id`). `key` is the column that identifies new nodes."""
+
+    told: Mapping[str, str]
+    stored: Mapping[str, tuple[str, str]]
+    key: str | None = None
+
+    def refuse_unknown(self, file: str, names: tuple[str, ...]) -> None:
+        """Raise for a type that does not exist, or is that of no column."""
+        for name, kind in self.told.items():
+            if name not in names:
+                raise bad_file(file, f"there is no column {name!r}; the columns are {', '.join(names)}")
+            if kind not in KINDS:
+                raise bad_file(file, f"{name}: a column is of one of these kinds: {', '.join(KINDS)}; not {kind!r}")
+
+
+class Lines:
+    """The lines on which the rows of a table begin, found when the first is asked for: the file is read again then."""
+
+    def __init__(self, path: str | os.PathLike[str], text: CsvText, rows: Int64s) -> None:
+        self._path = path
+        self._delimiter = text.delimiter
+        self._text = None if os.path.isfile(path) else text  # a pipe cannot be read again
+        self._rows = rows
+
+    @cached_property
+    def _numbers(self) -> Int64s:
+        return (self._text or read_csv_text(self._path, self._delimiter)).line_numbers()
+
+    def of(self, row: int) -> int:
+        """The line of a row of the table."""
+        return int(self._numbers[self._rows[row]])
+
+    def leave_out(self, is_bad: Bools) -> None:
+        """These rows are no longer in the table."""
+        self._rows = self._rows[~is_bad]
 
 
 @dataclass(frozen=True, slots=True)
 class CsvTable:
-    """A file that was read: its columns, and the types inferred."""
+    """A file that was read: its columns, their types and where these are from."""
 
     file: str
     table: pa.Table
     kinds: Mapping[str, str]
+    columns: CsvColumns
 
     def describe(self) -> str:
-        """`movies.csv: 38 rows; title text, released integer (2 empty)`"""
+        """`movies.csv: 38 rows; id integer (as stored in :Movie.id), title text, released integer (2 empty)`"""
         told = []
         for name, kind in self.kinds.items():
-            empty = self.table.column(name).null_count
-            told.append(f"{name} {kind}" + (f" ({empty:,} empty)" if empty else ""))
+            notes = []
+            if name in self.columns.stored and name not in self.columns.told:
+                notes.append(f"as stored in {self.columns.stored[name][1]}")
+            if empty := self.table.column(name).null_count:
+                notes.append(f"{empty:,} empty")
+            told.append(f"{name} {kind}" + (f" ({', '.join(notes)})" if notes else ""))
         return f"{self.file}: {self.table.num_rows:,} rows; {', '.join(told)}"
 
 
 def read_csv_table(
     path: str | os.PathLike[str],
-    kinds: Mapping[str, str] | None = None,
+    columns: CsvColumns,
     delimiter: str = ",",
     bad_rows: BadRows | None = None,
 ) -> CsvTable:
-    """Read a file, gzipped or not, whose first line names its columns. `kinds` are the types already known."""
-    file = os.path.basename(os.fspath(path))
-    table = _read_texts(path, file, delimiter, bad_rows or BadRows())
-    kinds = kinds or {}
-    for name, kind in kinds.items():
-        if name not in table.column_names:
-            raise bad_file(file, f"there is no column {name!r}; the columns are {', '.join(table.column_names)}")
-        if kind not in KINDS:
-            raise bad_file(file, f"{name}: a column is of one of these kinds: {', '.join(KINDS)}; not {kind!r}")
+    """Read a file, compressed or not, whose first line names its columns."""
     import pyarrow as pa
 
-    columns, found = [], {}
-    for name in table.column_names:
-        texts = _with_nulls(table.column(name))
-        if name in kinds:
-            found[name] = kinds[name]
-            columns.append(_converted_as_told(file, name, texts, kinds[name]))
+    bad_rows = bad_rows or BadRows()
+    text = read_csv_text(path, delimiter)
+    _refuse_names(text)
+    columns.refuse_unknown(text.file, text.names)
+    texts, rows = _read_texts(text, bad_rows)
+    file, lines = text.file, Lines(path, text, rows)
+    del text  # its bytes are no longer needed
+    bad_rows.rows_are_of(file, lines.of)
+    kinds: dict[str, str] = {}
+    made: dict[str, Any] = {}
+    is_bad = np.zeros(texts.num_rows, np.bool_)
+    for name in texts.column_names:
+        values = _with_nulls(texts.column(name))
+        if name in columns.told or name in columns.stored:
+            kinds[name], made[name] = _as_known(name, values, columns, bad_rows, is_bad)
         else:
-            found[name], column = _inferred(texts)
-            columns.append(column)
-    return CsvTable(file, pa.table(dict(zip(table.column_names, columns, strict=True))), found)
+            kinds[name], made[name] = inferred(values, is_key=name == columns.key)
+    table = pa.table(made)
+    if is_bad.any():
+        table = table.filter(pa.array(~is_bad))
+        lines.leave_out(is_bad)
+    return CsvTable(file, table, kinds, columns)
 
 
-def _read_texts(path: str | os.PathLike[str], file: str, delimiter: str, bad_rows: BadRows) -> pa.Table:
+def _as_known(
+    name: str, texts: pa.ChunkedArray[Any], columns: CsvColumns, bad_rows: BadRows, is_bad: Bools
+) -> tuple[str, Any]:
+    """A column whose type is known; rows with a value of another type are bad."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if name in columns.told:
+        kind, because = columns.told[name], ""
+    else:
+        kind, place = columns.stored[name]
+        because = f", as the stored values of {place} are"
+        if kind == "integer":  # pandas writes integers like this if one of them is missing
+            texts = pc.replace_substring_regex(texts, r"^(-?\d+)\.0+$", r"\1")
+    wrong = np.zeros(len(texts), np.bool_)
+    for row in unreadable(texts, kind):
+        wrong[row] = True
+        if not is_bad[row]:
+            bad_rows.take_row("", row, f"{name}: {texts[row].as_py()!r} is not {with_article(kind)}{because}")
+    if wrong.any():
+        is_bad |= wrong
+        texts = pc.if_else(pa.array(wrong), pa.scalar(None, pa.large_string()), texts)
+    return kind, converted(texts, kind)
+
+
+def _refuse_names(text: CsvText) -> None:
+    if len(set(text.names)) < len(text.names):
+        raise bad_file(text.file, f"a name occurs twice in the first line: {', '.join(text.names)}")
+    if "" in text.names:
+        place = text.names.index("") + 1
+        raise bad_file(
+            text.file,
+            f"column {place} has no name: give it one in the first line, or leave the column out of the file"
+            " (pandas writes its index like this, unless told to_csv(..., index=False))",
+        )
+
+
+def _read_texts(text: CsvText, bad_rows: BadRows) -> tuple[pa.Table, Int64s]:
+    """All fields as texts, and the numbers of the rows that they are from."""
+    import pyarrow as pa
+
+    body = pa.py_buffer(text.data).slice(text.body)
+    if not body.size:
+        return pa.table({name: pa.array([], pa.large_string()) for name in text.names}), np.zeros(0, np.int64)
+    block_bytes = _BLOCK_BYTES
+    while True:
+        try:
+            table, ragged = _parsed(text, body, block_bytes)
+            break
+        except pa.ArrowInvalid as error:
+            if "straddl" not in str(error) or block_bytes >= min(body.size, _LARGEST_BLOCK_BYTES):
+                raise bad_file(text.file, str(error)) from None
+            block_bytes = min(block_bytes * 16, _LARGEST_BLOCK_BYTES)  # a row is longer than a block
+    rows = np.arange(table.num_rows + len(ragged))
+    if ragged:
+        lines = text.line_numbers()
+        for row, fields in ragged.items():
+            noun = "field" if fields == 1 else "fields"
+            bad_rows.take(text.file, int(lines[row]), f"{fields} {noun}, where the first line has {len(text.names)}")
+        rows = np.delete(rows, list(ragged))
+    return table, rows
+
+
+def _parsed(text: CsvText, body: Any, block_bytes: int) -> tuple[pa.Table, dict[int, int]]:
+    """The rows that have as many fields as there are names; and how many fields each of the others has."""
     import pyarrow as pa
     import pyarrow.csv as arrow_csv
 
-    def handle(row: Any) -> Literal["skip", "error"]:
-        if not bad_rows.skips:
-            return "error"
-        reason = f"{row.actual_columns} fields, where the first line has {row.expected_columns}"
-        bad_rows.take(file, row.number or 0, reason)
+    ragged: list[tuple[int, int]] = []
+
+    def handle(row: Any) -> Literal["skip"]:
+        ragged.append(((row.number or 0) - 1, row.actual_columns))
         return "skip"
 
-    with pa.input_stream(os.fspath(path), compression="detect") as stream:
-        header = stream.read(1 << 20)
-    names = _header(header, delimiter)
-    if len(set(names)) < len(names):
-        raise bad_file(file, f"a name occurs twice in the first line: {', '.join(names)}")
-    try:
-        with pa.input_stream(os.fspath(path), compression="detect") as stream:
-            return arrow_csv.read_csv(
-                cast(IO[Any], stream),
-                read_options=arrow_csv.ReadOptions(use_threads=bad_rows.skips is False),
-                parse_options=arrow_csv.ParseOptions(
-                    delimiter=delimiter, newlines_in_values=True, invalid_row_handler=handle
-                ),
-                convert_options=arrow_csv.ConvertOptions(
-                    column_types=dict.fromkeys(names, pa.large_string()), strings_can_be_null=False
-                ),
-            )
-    except pa.ArrowInvalid as error:
-        raise bad_file(file, str(error)) from None
+    def parse(use_threads: bool) -> pa.Table:
+        ragged.clear()
+        return arrow_csv.read_csv(
+            cast(IO[Any], pa.BufferReader(body)),
+            read_options=arrow_csv.ReadOptions(
+                use_threads=use_threads, block_size=block_bytes, column_names=list(text.names)
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=text.delimiter, newlines_in_values=True, invalid_row_handler=handle
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(text.names, pa.large_string()), strings_can_be_null=False
+            ),
+        )
 
-
-def _header(start: bytes, delimiter: str) -> list[str]:
-    import csv
-
-    text = start.decode("utf-8-sig", errors="replace")
-    return next(csv.reader(text.splitlines(keepends=True), delimiter=delimiter), [])
+    table = parse(use_threads=True)
+    if ragged:
+        table = parse(use_threads=False)  # only then do rows have numbers
+    return table, dict(ragged)
 
 
 def _with_nulls(texts: pa.ChunkedArray[Any]) -> pa.ChunkedArray[Any]:
@@ -130,60 +222,3 @@ def _with_nulls(texts: pa.ChunkedArray[Any]) -> pa.ChunkedArray[Any]:
     nothing = pa.scalar(None, pa.large_string())
     filled: pa.ChunkedArray[Any] = pc.if_else(pc.equal(texts, pa.scalar("", pa.large_string())), nothing, texts)
     return filled
-
-
-def _inferred(texts: pa.ChunkedArray[Any]) -> tuple[str, Any]:
-    """The first type that fits all values."""
-    import pyarrow.compute as pc
-
-    if texts.null_count == len(texts):
-        return "text", texts
-    for kind, pattern in _PATTERNS.items():
-        if pc.all(pc.match_substring_regex(texts, f"^({pattern})$")).as_py():
-            try:
-                return kind, _converted(texts, kind)
-            except ValueError:  # a number beyond 64 bits, the 30th of February
-                continue
-    return "text", texts
-
-
-def _converted_as_told(file: str, name: str, texts: pa.ChunkedArray[Any], kind: str) -> Any:
-
-    try:
-        return _converted(texts, kind)
-    except ValueError as error:
-        raise bad_file(file, f"column {name}: {error}") from None
-
-
-def _converted(texts: pa.ChunkedArray[Any], kind: str) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    match kind:
-        case "boolean":
-            return pc.utf8_lower(texts).cast(pa.bool_())
-        case "integer":
-            return texts.cast(pa.int64())
-        case "float":
-            return texts.cast(pa.float64())
-        case "date":
-            return texts.cast(pa.date32())
-        case "local datetime":
-            return _moments(texts, None)
-        case "datetime":
-            return _moments(texts, "UTC")
-        case "local time":
-            read = [None if text is None else time.fromisoformat(text) for text in texts.to_pylist()]
-            return pa.array(read, pa.time64("us"))
-        case _:
-            return texts
-
-
-def _moments(texts: pa.ChunkedArray[Any], zone: str | None) -> Any:
-    """Nanoseconds only if there are any: they limit the range to the years from 1677 to 2262."""
-    import pyarrow as pa
-
-    try:
-        return texts.cast(pa.timestamp("us", zone))
-    except pa.ArrowInvalid:
-        return texts.cast(pa.timestamp("ns", zone))
