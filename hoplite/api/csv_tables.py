@@ -15,9 +15,12 @@ from hoplite.errors import argument_error
 from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.graph import Graph
 from hoplite.storage.importers.bad_rows import BadRows
+from hoplite.storage.importers.key_kinds import stored_kind
 from hoplite.storage.importers.plain_csv import CsvColumns, CsvTable, read_csv_table
+from hoplite.storage.importers.problem import bad_file
 from hoplite.storage.importers.table_columns import table_columns
-from hoplite.storage.importers.tables import Labels, Loaded, Pattern, TableForm, load_tables
+from hoplite.storage.importers.table_form import Labels, Pattern, TableForm, refuse_malformed
+from hoplite.storage.importers.tables import Loaded, load_tables
 from hoplite.values.driver import to_driver
 
 Tell: TypeAlias = Callable[[str], object]
@@ -38,6 +41,11 @@ class CsvLoad:
     delimiter: str
 
     def __post_init__(self) -> None:
+        tables: tuple[Any, Any] = ({self.node_labels: None}, {})
+        if self.pattern is not None:
+            tables = ({}, {self.pattern: None})
+        refuse_malformed(*tables, self.form)
+        self.form.refuse_unknown(*tables)
         if self.pattern is not None and (self.labels is not None or self.upsert):
             raise argument_error("label and upsert are for files of nodes, not of relationships.")
         if self.upsert and self.form.key_of(self.node_labels) is None:
@@ -51,10 +59,35 @@ class CsvLoad:
         stem = os.path.basename(os.fspath(self.path)).partition(".")[0]
         return ("".join(part[:1].upper() + part[1:] for part in re.split(r"[^0-9A-Za-z]+", stem)) or "Row",)
 
-    def read(self, bad_rows: BadRows) -> CsvTable:
-        """The file as a table."""
+    def read(self, graph: Graph, bad_rows: BadRows) -> CsvTable:
+        """The file as a table. Columns that refer to nodes of the graph are read in the type of what is there."""
         key = None if self.pattern is not None else self.form.key_of(self.node_labels)
-        return read_csv_table(self.path, CsvColumns(self.kinds or {}, {}, key), self.delimiter, bad_rows)
+        columns = CsvColumns(self.kinds or {}, self._stored_kinds(graph), key)
+        return read_csv_table(self.path, columns, self.delimiter, bad_rows)
+
+    def _stored_kinds(self, graph: Graph) -> dict[str, tuple[str, str]]:
+        if self.pattern is not None:
+            start, end = self.form.ends_of(self.pattern)
+            ends = {start: self.pattern[0], end: self.pattern[2]}
+            refers = [(column, label, self.form.key_of((label,))) for column, label in ends.items()]
+        elif self.upsert:
+            key = self.form.key_of(self.node_labels)
+            refers = [(key or "", self.node_labels[0], key)]
+        else:
+            return {}
+        found: dict[str, tuple[str, str]] = {}
+        for column, label, key in refers:
+            kind = None if key is None else stored_kind(graph.snapshot(), label, key)
+            if kind is not None:
+                found[column] = kind, f":{label}.{key}"
+        return found
+
+    def refuse_missing(self, read: CsvTable) -> None:
+        """Raise if a column that is needed to find nodes is not there."""
+        keys = [self.form.key_of(self.node_labels)]
+        for needed in keys if self.pattern is None else self.form.ends_of(self.pattern):
+            if needed is not None and needed not in read.kinds:
+                raise bad_file(read.file, f"there is no column {needed!r}; the columns are {', '.join(read.kinds)}")
 
     def intent(self) -> str:
         """What will be done, in words."""
@@ -65,8 +98,10 @@ class CsvLoad:
             return f"relationships (:{one} {{{start_key}: {start}}})-[:{type}]->(:{other} {{{end_key}: {end}}})"
         key = self.form.key_of(self.node_labels)
         verb = "added or changed" if self.upsert else "added"
-        known = "" if key is None else f" known by {key}" + (", which becomes unique" if self.form.is_unique else "")
-        return f"nodes (:{':'.join(self.node_labels)}) are {verb}{known}"
+        nodes = f"nodes (:{':'.join(self.node_labels)})"
+        if key is None:
+            return f"{nodes} are {verb}"
+        return f"{nodes}, identified by {key}, are {verb}" + (f"; {key} becomes unique" if self.form.is_unique else "")
 
 
 def load_csv(
@@ -77,7 +112,8 @@ def load_csv(
     tell: Tell,
 ) -> Loaded:
     """Load a file; returns how much was loaded."""
-    read = load.read(bad_rows)
+    read = load.read(graph, bad_rows)
+    load.refuse_missing(read)
     tell(read.describe())
     tell(load.intent())
     if load.upsert:
@@ -91,9 +127,7 @@ def _upsert(begin: Begin, load: CsvLoad, read: CsvTable, bad_rows: BadRows) -> L
     """A row changes the node that has its key, or becomes a new node. Empty fields leave a property unchanged."""
     labels, key = load.node_labels, load.form.key_of(load.node_labels)
     assert key is not None
-    if key not in read.kinds:
-        raise argument_error(f"There is no key column {key!r}; the columns are {', '.join(read.kinds)}")
-    named = ":".join(map(_quoted, labels))
+    others = "".join(f":{_quoted(label)}" for label in labels[1:])
     added = changed = constraints = 0
     with begin() as script:
         if load.form.is_unique:
@@ -101,7 +135,10 @@ def _upsert(begin: Begin, load: CsvLoad, read: CsvTable, bad_rows: BadRows) -> L
                 f"CREATE CONSTRAINT IF NOT EXISTS FOR (n:{_quoted(labels[0])}) REQUIRE n.{_quoted(key)} IS UNIQUE"
             )
             constraints = made.consume().counters.constraints_added
-        merge = f"UNWIND $rows AS row MERGE (n:{named} {{{_quoted(key)}: row[$key]}}) SET n += row"
+        # An existing node may have the first label only, the one that its key is unique for.
+        merge = f"UNWIND $rows AS row MERGE (n:{_quoted(labels[0])} {{{_quoted(key)}: row[$key]}}) SET n += row"
+        if others:
+            merge += f", n{others}"
         waiting = _rows(read, key, bad_rows)
         while rows := list(islice(waiting, _ROWS_AT_ONCE)):
             counters = script.run(merge, {"rows": rows, "key": key}).consume().counters

@@ -81,12 +81,15 @@ class Transfers:
         `on_error` "skip" or "report", rows without a key or with a duplicate one, and relationships whose ends do not
         exist, are left out. `progress` is called with the number of tables done and the total.
         """
-        from hoplite.storage.importers.tables import TableForm, load_tables
+        from hoplite.storage.importers.table_form import TableForm, refuse_malformed
+        from hoplite.storage.importers.tables import load_tables
 
         form = TableForm(key, start, end, unique)
+        nodes, relationships = {} if nodes is None else nodes, {} if relationships is None else relationships
         with self._filling() as graph:
-            self._anticipate_hops(sum(map(_row_count, (relationships or {}).values())))  # ready when the graph is
-            return load_tables(graph, nodes or {}, relationships or {}, form, BadRows(on_error), progress)
+            refuse_malformed(nodes, relationships, form)
+            self._anticipate_hops(sum(map(_row_count, relationships.values())))  # ready when the graph is
+            return load_tables(graph, nodes, relationships, form, BadRows(on_error), progress)
 
     def load_csv(
         self,
@@ -115,7 +118,7 @@ class Transfers:
         column `start` to the one in the column `end`; `key` may give a name for each label.
         """
         from hoplite.api.csv_tables import CsvLoad, load_csv
-        from hoplite.storage.importers.tables import TableForm
+        from hoplite.storage.importers.table_form import TableForm
 
         with self._filling() as graph:
             form = TableForm("id" if key is None and relationship else key, start, end, unique)

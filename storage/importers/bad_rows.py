@@ -76,5 +76,7 @@ class BadRows:
         if self._on_error != "fail":
             made["skipped"] = self.count
         if self._on_error == "report":
-            made["problems"] = [str(row) for row in self.kept]
+            in_a_file = self._line_of is not None  # whose columns are read one after another
+            rows = sorted(self.kept, key=lambda row: row.line) if in_a_file else self.kept
+            made["problems"] = list(map(str, rows))
         return made

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hoplite.lazy_dataclass import dataclass
-from hoplite.values.columns import Column, Int64s, Integers, Strings, concatenate
+from hoplite.values.columns import Booleans, Bools, Column, Floats, Int64s, Integers, Strings, concatenate
 from hoplite.values.order import group_key
 
 _ARROW_MINIMUM = 10_000
@@ -112,18 +112,14 @@ class Keys:
             self._by_key = {group_key(k): p for k, p in zip(keys.objects(), positions.tolist(), strict=True)}
 
     def find(self, wanted: Column) -> Int64s:
-        """The position of each key, -1 if there is none."""
+        """The position of each key, -1 if there is none. An integer and a float are the same key if they are equal."""
         if self._runs or self._sorted or self._table:
-            if not isinstance(wanted, Integers):
-                return np.full(len(wanted), -1, np.int64)
-            found = self._find_integers(wanted.values)
-            if wanted.nulls is not None:
-                found[wanted.nulls] = -1
+            integers, is_other = _integers_among(wanted)
+            found = self._find_integers(integers)
+            found[is_other] = -1
             return found
         if self._strings is not None:
-            if isinstance(wanted, Strings):
-                return _find_strings(*self._strings, wanted)
-            return np.full(len(wanted), -1, np.int64)
+            return _find_strings(*self._strings, wanted)
         get = self._by_key.get
         if isinstance(wanted, Strings):
             return np.fromiter(map(get, wanted.values.tolist(), repeat(-1)), np.int64, len(wanted))
@@ -159,10 +155,32 @@ def _positions(parts: Sequence[Part]) -> Int64s:
     )
 
 
-def _find_strings(known: Any, positions: NDArray[Any], wanted: Strings) -> Int64s:
+def _integers_among(wanted: Column) -> tuple[Int64s, Bools]:
+    """Keys as integers, and which of them are none."""
+    if isinstance(wanted, Integers):
+        return wanted.values, wanted.null_mask()
+    if isinstance(wanted, Floats):  # pandas has integers as floats if one of them is missing
+        values = wanted.values
+        is_other = wanted.null_mask() | ~((values == np.floor(values)) & (np.abs(values) < 2.0**63))
+        return np.where(is_other, 0, values).astype(np.int64), is_other
+    if isinstance(wanted, Strings | Booleans):
+        return np.zeros(len(wanted), np.int64), np.ones(len(wanted), np.bool_)
+    keys = [_as_integer(value) for value in wanted.objects()]
+    is_other = np.fromiter((key is None for key in keys), np.bool_, len(keys))
+    return np.fromiter((key or 0 for key in keys), np.int64, len(keys)), is_other
+
+
+def _as_integer(value: Any) -> int | None:
+    if type(value) is float and value.is_integer() and abs(value) < 2.0**63:
+        return int(value)
+    return value if type(value) is int else None
+
+
+def _find_strings(known: Any, positions: NDArray[Any], wanted: Column) -> Int64s:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    slots = pc.index_in(pa.array(wanted.values, pa.large_string()), value_set=known)
+    texts = wanted.values if isinstance(wanted, Strings) else [v if type(v) is str else None for v in wanted.objects()]
+    slots = pc.index_in(pa.array(texts, pa.large_string()), value_set=known)
     rows = slots.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     return np.where(rows < 0, -1, positions[rows])

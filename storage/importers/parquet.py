@@ -15,7 +15,8 @@ from hoplite.storage.importers.json_values import stored_value
 from hoplite.storage.importers.lines import Progress
 from hoplite.storage.importers.problem import bad_file
 from hoplite.storage.importers.table_columns import arrow_column
-from hoplite.storage.importers.tables import TableForm, load_tables
+from hoplite.storage.importers.table_form import TableForm
+from hoplite.storage.importers.tables import load_tables
 from hoplite.values.columns import Column, Int64s, Integers, from_objects
 
 Path = str | os.PathLike[str]

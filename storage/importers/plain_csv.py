@@ -131,7 +131,7 @@ def _as_known(
         kind, because = columns.told[name], ""
     else:
         kind, place = columns.stored[name]
-        because = f", as the stored values of {place} are"
+        because = f", but all stored values of {place} are"
         if kind == "integer":  # pandas writes integers like this if one of them is missing
             texts = pc.replace_substring_regex(texts, r"^(-?\d+)\.0+$", r"\1")
     wrong = np.zeros(len(texts), np.bool_)

@@ -30,13 +30,16 @@ _EPOCH = datetime.date(1970, 1, 1)
 def table_columns(table: Any) -> tuple[int, dict[str, Column]]:
     """The number of rows of a table, and its columns by name. Every value is one that a property can hold."""
     if isinstance(table, Mapping):
+        _refuse_names(table)
         columns = {str(name): _column(values) for name, values in table.items()}
     elif hasattr(table, "to_arrow"):  # Polars
         return table_columns(table.to_arrow())
     elif hasattr(table, "column_names"):  # Arrow
+        _refuse_names(table.column_names)
         columns = {str(name): arrow_column(table.column(name)) for name in table.column_names}
         return int(table.num_rows), columns
     elif hasattr(table, "columns") and hasattr(table, "dtypes"):  # pandas
+        _refuse_names(table.columns)
         columns = {str(name): _pandas_column(table[name]) for name in table.columns}
         return len(table), columns
     else:
@@ -47,6 +50,15 @@ def table_columns(table: Any) -> tuple[int, dict[str, Column]]:
     if len(set(lengths.values())) > 1:
         raise ValueError(f"columns differ in length: {lengths}")
     return next(iter(lengths.values()), 0), columns
+
+
+def _refuse_names(given: Iterable[Any]) -> None:
+    """Raise for columns that no property can be named after."""
+    names = list(map(str, given))
+    if "" in names:
+        raise ValueError(f"column {names.index('') + 1} has no name: rename it, or leave it out")
+    if len(set(names)) < len(names):
+        raise ValueError(f"a name occurs twice among the columns: {', '.join(names)}")
 
 
 def _column(values: Any) -> Column:

@@ -12,65 +12,23 @@ The key of a node table's first label gets a uniqueness constraint, unless that 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from hoplite.errors import CypherError
-from hoplite.lazy_dataclass import dataclass
+from hoplite.errors import CONSTRAINT_VALIDATION_FAILED, CypherError
 from hoplite.storage.bulk import BulkLoad
 from hoplite.storage.graph import Graph
 from hoplite.storage.importers.bad_rows import BadRows
+from hoplite.storage.importers.csv_kinds import with_article
+from hoplite.storage.importers.key_kinds import kind_of
 from hoplite.storage.importers.keys import Keys, Part
 from hoplite.storage.importers.lines import Progress
 from hoplite.storage.importers.problem import bad_table
 from hoplite.storage.importers.table_columns import table_columns
-from hoplite.values.columns import Column, Int64s
+from hoplite.storage.importers.table_form import Labels, Pattern, TableForm, pattern_name, refuse_malformed
+from hoplite.values.columns import Column, Int64s, from_objects
 from hoplite.values.order import group_key
-
-Labels: TypeAlias = str | tuple[str, ...]
-Pattern: TypeAlias = tuple[str, str, str]
-DEFAULT_KEY, START, END = "id", "start", "end"
-
-
-@dataclass(frozen=True, slots=True)
-class TableForm:
-    """The names of columns, for all tables or for each: the key by label (or the labels of a node table), the ends by
-    the pattern of a relationship table. What a mapping leaves out has the default name. `is_unique`: keys get
-    uniqueness constraints."""
-
-    key: str | Mapping[Any, str] | None = DEFAULT_KEY
-    start: str | Mapping[Pattern, str] = START
-    end: str | Mapping[Pattern, str] = END
-    is_unique: bool = True
-
-    def key_of(self, labels: tuple[str, ...]) -> str | None:
-        """The key of a node table; None if its nodes have none."""
-        if self.key is None or isinstance(self.key, str):
-            return self.key
-        return self.key.get(labels, self.key.get(labels[0], DEFAULT_KEY))
-
-    def ends_of(self, pattern: Pattern) -> tuple[str, str]:
-        """The columns of a relationship table that hold its start and end."""
-        start = self.start if isinstance(self.start, str) else self.start.get(pattern, START)
-        end = self.end if isinstance(self.end, str) else self.end.get(pattern, END)
-        return start, end
-
-    def refuse_unknown(self, nodes: Mapping[Labels, Any], relationships: Mapping[Pattern, Any]) -> None:
-        """Raise for a name that belongs to no table: it is misspelt."""
-        labels = {label for pattern in relationships for label in (pattern[0], pattern[2])}
-        for table in nodes:
-            labels.update((table,) if isinstance(table, str) else table)
-        known: dict[str, set[Any]] = {
-            "key": {*labels, *nodes},
-            "start": {*relationships},
-            "end": {*relationships},
-        }
-        for setting, tables in known.items():
-            given = getattr(self, setting)
-            unknown = [table for table in given if table not in tables] if isinstance(given, Mapping) else []
-            if unknown:
-                raise bad_table(f"{setting}[{unknown[0]!r}]", "there is no such table in this load")
 
 
 class Loaded(dict[str, Any]):
@@ -96,6 +54,7 @@ def load_tables(
 ) -> Loaded:
     """Add all rows of all tables, or none; returns how many nodes and relationships there were. Progress is in
     tables."""
+    refuse_malformed(nodes, relationships, form)
     form.refuse_unknown(nodes, relationships)
     bad_rows = bad_rows or BadRows()
     total = len(nodes) + len(relationships)
@@ -112,8 +71,31 @@ def load_tables(
         counts = bad_rows.summary(loading.node_count, loading.relationship_count)
         constraints = tuple(loading.constraints)
         del loading  # its keys are no longer needed while the graph is built
-        load.commit()
+        try:
+            load.commit()
+        except CypherError as error:
+            if error.code == CONSTRAINT_VALIDATION_FAILED:
+                _refuse_duplicate(_Directory(load, form), nodes, bad_rows, error)
+            raise
     return Loaded(counts, constraints)
+
+
+def _refuse_duplicate(before: _Directory, nodes: Mapping[Labels, Any], bad_rows: BadRows, cause: CypherError) -> None:
+    """Raise for the first row whose key another node has; the error of the constraint only knows nodes, not rows."""
+    taken: dict[tuple[str, Hashable], str] = {}
+    for labels, table in nodes.items():
+        labels = (labels,) if isinstance(labels, str) else labels
+        key = before.key_of(labels)
+        if key is None or isinstance(table, Iterator):  # which cannot be read again
+            continue
+        name, keys = _node_table_name(labels), table_columns(table)[1][key]
+        for row, (value, old) in enumerate(zip(keys.objects(), before.keys_before(labels[0]).find(keys), strict=True)):
+            place = bad_rows.place(name, row)
+            other = "" if old >= 0 else taken.setdefault((labels[0], group_key(value)), place)
+            if other != place:
+                known = f"is also in {other}" if other else "already exists"
+                reason = f"a node with label {labels[0]!r} and {key!r} = {value!r} {known}"
+                raise CypherError(cause.code, f"{place}: {reason}", cause.gql_status) from cause
 
 
 class _Loading:
@@ -128,9 +110,7 @@ class _Loading:
         self._directory = _Directory(load, form)
 
     def add_nodes(self, labels: tuple[str, ...], table: Any) -> None:
-        name = f"nodes[{labels[0] if len(labels) == 1 else labels!r}]"
-        if not labels:
-            raise bad_table(name, "no label")
+        name = _node_table_name(labels)
         key = self._form.key_of(labels)
         first_row, taken = 0, set[Hashable]()
         for count, columns in _read(name, table):
@@ -169,7 +149,7 @@ class _Loading:
 
     def add_relationships(self, pattern: Pattern, table: Any) -> None:
         start_label, type, end_label = pattern
-        name = f"relationships[({start_label})-[{type}]->({end_label})]"
+        name = pattern_name(pattern)
         start, end = self._form.ends_of(pattern)
         first_row = 0
         for count, columns in _read(name, table):
@@ -193,11 +173,33 @@ class _Loading:
         reported here: the others already were."""
         positions = self._directory.find(label, wanted)
         missing = positions < 0
-        for row in np.flatnonzero(missing if told is None else missing & told).tolist():
-            value = wanted.objects()[row]
-            reason = f"{column}: no node with label {label!r} has {self._form.key_of((label,))!r} = {value!r}"
-            self._bad_rows.take_row(name, first_row + row, reason)
+        rows = np.flatnonzero(missing if told is None else missing & told).tolist()
+        if not rows:
+            return positions
+        key, values = self._form.key_of((label,)), wanted.objects()
+        there = self._directory.kinds(label)
+        for row in rows:
+            if not there:
+                reason = f"no node has the label {label!r} and a property {key!r}"
+            elif values[row] is None:
+                reason = "it is null"
+            else:
+                reason = f"no node with label {label!r} has {key!r} = {values[row]!r}{_other_kind(values[row], there)}"
+            self._bad_rows.take_row(name, first_row + row, f"{column}: {reason}")
         return positions
+
+
+def _other_kind(value: Any, there: set[str | None]) -> str:
+    """That keys are of another type than this value, if so: then none of them can be equal."""
+    kind = kind_of(from_objects([value]))
+    (only,) = there if len(there) == 1 else (None,)
+    if kind is None or only is None or kind == only or {kind, only} == {"integer", "float"}:
+        return ""
+    return f", which is {with_article(kind)}; the values of these nodes are of the type {only}"
+
+
+def _node_table_name(labels: tuple[str, ...]) -> str:
+    return f"nodes[{labels[0] if len(labels) == 1 else labels!r}]"
 
 
 def _read(name: str, table: Any) -> Iterator[tuple[int, dict[str, Column]]]:
@@ -218,6 +220,14 @@ class _Directory:
         self._added: dict[str, list[Part]] = {}
         self._made: dict[str, Keys] = {}
         self._before: dict[str, Keys] = {}
+
+    def key_of(self, labels: tuple[str, ...]) -> str | None:
+        """The name of the key of a node table."""
+        return self._form.key_of(labels)
+
+    def kinds(self, label: str) -> set[str | None]:
+        """The types of the keys of all nodes with a label."""
+        return {kind_of(part.column()) for part in (*self._added.get(label, []), *self._old(label))}
 
     def add(self, labels: tuple[str, ...], keys: Column, positions: Int64s) -> None:
         """Add nodes of this load."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from neo4j.exceptions import ClientError
 
@@ -72,6 +73,71 @@ def test_rows_that_cannot_be_loaded_are_left_out_where_that_is_asked_for() -> No
         assert db.run("MATCH (n:N) RETURN n.id, n.name ORDER BY n.id").values() == [[1, "a"], [2, "c"], [7, None]]
         assert db.run("MATCH (a)-[r:R]->(b) RETURN a.id, r.w, b.id").values() == [[1, 1, 2]]
         assert "problems" not in db.load(nodes, on_error="skip")
+
+
+ENDS = {"start": [1], "end": [1]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1, 2],), "nodes must map labels to tables, as in {'Person': people}; not a value of type list"),
+        ((pd.DataFrame({"id": [1]}),), "nodes must map labels to tables"),
+        (({"": DISEASES},), "A table of nodes needs a label, or a tuple of labels, none of them empty; not ''"),
+        (({(): DISEASES},), "needs a label"),
+        (({1: DISEASES},), "needs a label"),
+        (({}, [1]), "relationships must map patterns to tables"),
+        (({}, pd.DataFrame({"id": [1]})), "relationships must map patterns to tables"),
+        (({}, {("A", "R"): ENDS}), "needs a label, a type and a label, as in ('Person', 'KNOWS', 'Person'); not"),
+        (({}, {("A", "", "A"): ENDS}), "not ('A', '', 'A')"),
+        (({}, {"R": ENDS}), "not 'R'"),
+        (({"A": DISEASES}, None, ["id"]), "key must be the name of a column, or map each table to one"),
+        (({"A": DISEASES}, None, ""), "key must be the name of a column"),
+        (({"A": [1, 2]},), "nodes['A']: expected a table, not list"),
+        (
+            ({"A": DISEASES}, {("A", "R", "A"): ENDS}, None),
+            "relationships[(A)-[R]->(A)]: the nodes with label 'A' can only be found by a key; name it, as in key='id'",
+        ),
+    ],
+)
+def test_arguments_of_another_shape_are_explained(arguments: Any, message: str) -> None:
+    with hoplite.open() as db, pytest.raises(ClientError) as caught:
+        db.load(*arguments)
+    assert message in str(caught.value.message)
+
+
+@pytest.mark.parametrize("ids", [[1, 2, 3], [1, 2, 5_000_000], [3, 1, 2], [1.0, 2.0, 3.5]])
+@pytest.mark.parametrize(
+    "starts",
+    [
+        pd.DataFrame({"start": [1, None, 2], "end": [2, 1, 1]}),
+        {"start": [1.0, 1.5, 2.0], "end": [2, 1, 1]},
+        {"start": np.array([1, np.inf, 2]), "end": [2, 1, 1]},
+        {"start": np.array([1, 2.0**63, 2]), "end": [2, 1, 1]},
+        {"start": [1, "x", 2.0], "end": [2, 1, 1]},
+    ],
+)
+def test_floats_are_the_keys_that_they_equal(ids: list[float], starts: Any) -> None:
+    with hoplite.open() as db:
+        db.load({"N": {"id": ids}})
+        made = db.load({}, {("N", "R", "N"): starts}, on_error="report")
+        assert made["skipped"] == 1 and "row 1: start: " in made["problems"][0]
+        assert db.run("MATCH (a)-[:R]->(b) RETURN a.id, b.id ORDER BY a.id").values() == [[1, 2], [2, 1]]
+        again = db.load({"N": {"id": np.array(ids[:1], np.float64)}}, on_error="report")
+        assert again["nodes"] == 0 and again["skipped"] == 1
+
+
+def test_texts_among_others_are_found() -> None:
+    with hoplite.open() as db:
+        names = [f"n{place}" for place in range(20_000)]
+        db.load({"N": {"id": names}})
+        ends: Any = {"start": ["n1", 2, "n3"], "end": ["n2", "n2", "n4"]}
+        made = db.load({}, {("N", "R", "N"): ends}, on_error="report")
+        assert made["relationships"] == 2
+        assert made["problems"] == [
+            "relationships[(N)-[R]->(N)], row 1: start: no node with label 'N' has 'id' = 2, which is an integer;"
+            " the values of these nodes are of the type text"
+        ]
 
 
 def test_compiled_loops_begin_to_load_before_the_tables_do(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ def test_what_is_inferred_is_told_before_it_is_written(db: hoplite.Database, tmp
     made = db.load_csv(file(tmp_path, MOVIES), "Movie", key="id", tell=tell)
     assert told == [
         "movies.csv: 3 rows; id integer, title text, released integer (1 empty)",
-        "nodes (:Movie) are added known by id, which becomes unique",
+        "nodes (:Movie), identified by id, are added; id becomes unique",
     ]
     assert made == {"nodes": 3, "relationships": 0}
     assert made.constraints == (("Movie", "id"),)
@@ -154,7 +154,7 @@ def test_upsert_changes_what_is_there_and_adds_the_rest(db: hoplite.Database, tm
     changes = file(tmp_path, "id,title,stars\n1,,5\n4,Heat,4\n", "changes.csv")
     told: list[str] = []
     made = db.load_csv(changes, "Movie", key="id", upsert=True, tell=told.append)
-    assert told[1] == "nodes (:Movie) are added or changed known by id, which becomes unique"
+    assert told[1] == "nodes (:Movie), identified by id, are added or changed; id becomes unique"
     assert made == {"nodes": 1, "relationships": 0, "changed": 1}
     assert made.constraints == ()
     assert db.run(
@@ -165,6 +165,73 @@ def test_upsert_changes_what_is_there_and_adds_the_rest(db: hoplite.Database, tm
     ]
     with pytest.raises(ClientError, match="upsert needs a key"):
         db.load_csv(changes, "Movie", upsert=True, tell=None)
+
+
+def test_upsert_finds_nodes_that_have_only_the_first_label(db: hoplite.Database, tmp_path: Path) -> None:
+    db.load({"A": {"id": [1]}})
+    made = db.load_csv(file(tmp_path, "id,x\n1,2\n2,3\n"), ("A", "B"), key="id", upsert=True, tell=None)
+    assert made == {"nodes": 1, "relationships": 0, "changed": 1}
+    assert db.run("MATCH (n:A:B) RETURN n.id, n.x ORDER BY n.id").values() == [[1, 2], [2, 3]]
+
+
+def test_keys_are_read_in_the_type_of_those_that_exist(db: hoplite.Database, tmp_path: Path) -> None:
+    db.load({"M": {"id": [1, 2]}})
+    path = file(tmp_path, "id,t\n1,new\nunknown,c\n2.0,d\n")
+    told: list[str] = []
+    with pytest.raises(
+        Neo4jError, match=r"line 3: id: 'unknown' is not an integer, but all stored values of :M\.id are"
+    ):
+        db.load_csv(path, "M", key="id", upsert=True, tell=told.append)
+    made = db.load_csv(path, "M", key="id", upsert=True, on_error="report", tell=told.append)
+    assert told[0] == "movies.csv: 2 rows; id integer (as stored in :M.id), t text"
+    assert (made["nodes"], made["changed"], made["skipped"]) == (0, 2, 1)
+    assert db.run("MATCH (n:M) RETURN n.id, n.t ORDER BY n.id").values() == [[1, "new"], [2, "d"]]
+
+
+@pytest.mark.parametrize(
+    ("ids", "fields", "kind"),
+    [
+        (["1", "2"], ["1", "2"], "text"),
+        ([1.0, 2.5], ["1", "2.5"], "float"),
+        ([True, False], ["TRUE", "false"], "boolean"),
+        ([Date(2024, 1, 1), Date(2024, 1, 2)], ["2024-01-01", "2024-01-02"], "date"),
+        ([Time(10, 0, 0), Time(11, 0, 0)], ["10:00:00", "11:00:00"], "local time"),
+        ([DateTime(2024, 1, 1), DateTime(2024, 1, 2)], ["2024-01-01T00:00:00", "2024-01-02 00:00"], "local datetime"),
+    ],
+)
+def test_ends_are_read_in_the_type_of_keys(
+    db: hoplite.Database, tmp_path: Path, ids: list[Any], fields: list[str], kind: str
+) -> None:
+    db.run("UNWIND $ids AS id CREATE (:P {id: id})", ids=ids).consume()
+    one, other = fields
+    path = file(tmp_path, f"start,end\n{one},{other}\n{other},{one}\n{one},elsewhere\n,{one}\n")
+    told: list[str] = []
+    made = db.load_csv(path, relationship=("P", "R", "P"), on_error="report", tell=told.append)
+    assert f"start {kind} (as stored in :P.id, 1 empty)" in told[0]
+    assert made["relationships"] == 2 and made["skipped"] == 2
+    assert "movies.csv, line 4: end: " in made["problems"][0] and "'elsewhere'" in made["problems"][0]
+    assert made["problems"][1] == "movies.csv, line 5: start: it is null"
+
+
+def test_a_given_type_comes_before_that_of_existing_keys(db: hoplite.Database, tmp_path: Path) -> None:
+    db.load({"P": {"id": [1, 2]}})
+    path = file(tmp_path, "start,end\n1,2\n")
+    expected = (
+        r"movies\.csv, line 2: start: no node with label 'P' has 'id' = '1', which is a text;"
+        " the values of these nodes are of the type integer"
+    )
+    with pytest.raises(Neo4jError, match=expected):
+        db.load_csv(path, relationship=("P", "R", "P"), types={"start": "text"}, tell=None)
+    with pytest.raises(Neo4jError, match="start: no node has the label 'Q' and a property 'id'"):
+        db.load_csv(path, relationship=("Q", "R", "P"), tell=None)
+
+
+def test_keys_of_several_types_leave_the_type_to_the_file(db: hoplite.Database, tmp_path: Path) -> None:
+    db.run("CREATE (:P {id: 1}), (:P {id: 'x'}), (:P)").consume()
+    told: list[str] = []
+    db.load_csv(file(tmp_path, "id,n\n1,a\n2,b\n"), "P", key="id", upsert=True, tell=told.append)
+    assert told[0] == "movies.csv: 2 rows; id integer, n text"
+    assert db.run("MATCH (p:P) RETURN count(p)").value() == [4]
 
 
 def test_rows_become_relationships(db: hoplite.Database, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from neo4j.exceptions import Neo4jError
+from neo4j.exceptions import ConstraintError, Neo4jError
 
 import hoplite
 from hoplite.cli import main
@@ -146,8 +146,8 @@ def test_values_of_another_type_than_told_are_bad_rows(db: hoplite.Database, tmp
     made = db.load_csv(path, "R", key="id", types=types, on_error="report", tell=None)
     assert made["problems"] == [
         "f.csv, line 2: year: '19\\n99' is not an integer",
-        "f.csv, line 5: year: 'x' is not an integer",
         "f.csv, line 4: when: '2024-02-30' is not a date",
+        "f.csv, line 5: year: 'x' is not an integer",
         "f.csv, line 7: the key 'id' is null",
     ]
     assert db.run("MATCH (n:R) RETURN n.id, n.year, toString(n.when)").values() == [[4, 2001, "2024-02-29"]]
@@ -158,3 +158,39 @@ def test_missing_ends_have_a_line(db: hoplite.Database, tmp_path: Path) -> None:
     path = file(tmp_path, 'start,note,end\na,"x\ny",b\na,z,c\n')
     said = message(db, path, None, relationship=("P", "R", "P"))
     assert said == "f.csv, line 4: end: no node with label 'P' has 'id' = 'c'"
+
+
+def test_keys_that_occur_twice_or_exist_have_a_line(db: hoplite.Database, tmp_path: Path) -> None:
+    path = file(tmp_path, 'id,x\n1,"a\nb"\n2,c\n1,d\n')
+    with pytest.raises(ConstraintError) as caught:
+        db.load_csv(path, "R", key="id", tell=None)
+    assert caught.value.message == "f.csv, line 5: a node with label 'R' and 'id' = 1 is also in f.csv, line 2"
+    db.load({"R": {"id": [2]}})
+    assert message(db, path, key="id") == "f.csv, line 4: a node with label 'R' and 'id' = 2 already exists"
+
+
+def test_columns_that_are_needed_are_missed_in_the_file(db: hoplite.Database, tmp_path: Path) -> None:
+    path = file(tmp_path, "a,b\n1,2\n")
+    expected = "f.csv: there is no column 'id'; the columns are a, b"
+    assert message(db, path, key="id") == expected
+    assert message(db, path, key="id", upsert=True) == expected
+    said = message(db, path, None, relationship=("P", "R", "P"), start="a")
+    assert said == "f.csv: there is no column 'end'; the columns are a, b"
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        ({"relationship": ("A", "R")}, "needs a label, a type and a label"),
+        ({"relationship": ("A", "", "B")}, "needs a label, a type and a label"),
+        ({"label": ""}, "needs a label, or a tuple of labels, none of them empty"),
+        ({"label": ("A", "")}, "needs a label, or a tuple of labels, none of them empty"),
+        ({"label": "A", "key": ["a"]}, "key must be the name of a column"),
+        ({"label": "A", "key": {"B": "a"}}, "there is no such table"),
+    ],
+)
+def test_wrong_arguments_are_explained(
+    db: hoplite.Database, tmp_path: Path, how: dict[str, Any], expected: str
+) -> None:
+    how = {"label": None, **how}
+    assert expected in message(db, file(tmp_path, "a,b\n1,2\n"), **how)

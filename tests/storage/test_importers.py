@@ -300,7 +300,20 @@ def test_dates_and_durations_are_kept() -> None:
         ({"A": {"x": [1]}}, {}, "nodes['A']: there is no key column 'id'; the columns are x"),
         ({"A": {"id": [1, None]}}, {}, "nodes['A'], row 1: the key 'id' is null"),
         ({"A": {"id": [1, 2], "x": [1]}}, {}, "nodes['A']: columns differ in length: {'id': 2, 'x': 1}"),
-        ({"A": {"id": [1, 1]}}, {}, "Node(0) already exists with label `A` and property `id` = 1"),
+        (
+            {"A": {"id": [1, 1]}},
+            {},
+            "nodes['A'], row 1: a node with label 'A' and 'id' = 1 is also in nodes['A'], row 0",
+        ),
+        (
+            {"A": iter([{"id": [1]}, {"id": [1]}])},
+            {},
+            "Node(0) already exists with label `A` and property `id` = 1",
+        ),
+        ({"A": {"id": [1], "": [1]}}, {}, "nodes['A']: column 2 has no name: rename it, or leave it out"),
+        ({"A": pd.DataFrame({"": [7], "id": [1]})}, {}, "nodes['A']: column 1 has no name"),
+        ({"A": pa.table({"": [7], "id": [1]})}, {}, "nodes['A']: column 1 has no name"),
+        ({"A": pa.table([pa.array([1])] * 3, ["id", "x", "x"])}, {}, "a name occurs twice among the columns: id, x, x"),
         ({"A": {"id": [1], "m": [{"a": 1}]}}, {}, "nodes['A']: Property values can only be of primitive types"),
         ({"A": 3}, {}, "nodes['A']: expected a table, not int"),
         (
