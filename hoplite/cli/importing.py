@@ -74,7 +74,9 @@ def add_csv_options(group: Any) -> None:
 
 
 def _add_table_options(group: Any) -> None:
-    group.add_argument("--key", metavar="COLUMN", help="identifies the node of a row; becomes unique")
+    group.add_argument("--key", action="append", default=[], type=_key, metavar="[LABEL=]NAME",
+                       help="the property that identifies nodes (of a label; may be repeated); of new nodes, it"
+                       " becomes unique")  # fmt: skip
     group.add_argument("--upsert", action="store_true", help="change nodes whose key already exists")
     group.add_argument("--relationship", type=_pattern, metavar="LABEL:TYPE:LABEL",
                        help="rows are relationships between existing nodes")  # fmt: skip
@@ -90,6 +92,15 @@ def _pattern(text: str) -> tuple[str, str, str]:
     if len(parts) != 3 or not all(parts):
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form LABEL:TYPE:LABEL")
     return parts[0], parts[1], parts[2]
+
+
+def _key(text: str) -> tuple[str | None, str]:
+    label, equals, name = text.partition("=")
+    if not equals:
+        label, name = "", text
+    if not name or (equals and not label):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME or LABEL=NAME")
+    return label or None, name
 
 
 def _column(text: str) -> tuple[str, str]:
@@ -247,7 +258,7 @@ def _import_table(db: Database, options: argparse.Namespace) -> dict[str, Any]:
     return db.load_csv(
         options.source,
         tuple(options.label) if options.label else None,
-        key=options.key,
+        key=_keys(options),
         upsert=options.upsert,
         relationship=options.relationship,
         start=options.start,
@@ -258,6 +269,21 @@ def _import_table(db: Database, options: argparse.Namespace) -> dict[str, Any]:
         on_error=options.on_error,
         tell=lambda text: print(f"hoplite: {text}", file=sys.stderr),
     )
+
+
+def _keys(options: argparse.Namespace) -> str | dict[str, str] | None:
+    """One key for all labels, or each label's; what is given without a label is for the ends that have no other."""
+    for_all = [name for label, name in options.key if label is None]
+    by_label = {label: name for label, name in options.key if label is not None}
+    if len(for_all) + len(by_label) < len(options.key) or len(for_all) > 1:
+        raise UsageError("Give --key once for each label, as in --key Person=name --key Movie=id.")
+    if not by_label:
+        return for_all[0] if for_all else None
+    if for_all and options.relationship:
+        by_label = {label: by_label.get(label, for_all[0]) for label in (*options.relationship[::2], *by_label)}
+    elif for_all:
+        raise UsageError("Give --key once for a file of nodes.")
+    return by_label
 
 
 def _csv_files(options: argparse.Namespace) -> tuple[list[CsvFiles], list[CsvFiles]]:

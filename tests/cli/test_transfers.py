@@ -67,6 +67,47 @@ def test_what_is_asked_for_wrongly(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_ends_have_keys_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = str(tmp_path / "kg.hop")
+    for name, text in {
+        "Person": "person_id,name\n1,Keanu\n2,Carrie\n",
+        "Movie": "movie_id,title\n1,The Matrix\n",
+        "roles": "start,end,role\n1,1,Neo\n2,1,Trinity\n",
+    }.items():
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    assert main(["import", "table", str(tmp_path / "Person.csv"), place, "--key", "Person=person_id"]) == 0
+    assert main(["import", "table", str(tmp_path / "Movie.csv"), place, "--key", "movie_id"]) == 0
+    roles = ["import", "table", str(tmp_path / "roles.csv"), place, "--relationship"]
+    people, movies = ["--key", "Person=person_id"], ["--key", "Movie=movie_id"]
+    assert main([*roles, "Person:ACTED_IN:Movie", *people, *movies]) == 0
+    shown = capsys.readouterr()
+    assert "(:Person {person_id: start})-[:ACTED_IN]->(:Movie {movie_id: end})" in shown.err
+    assert main([*roles, "Movie:STARS:Person", "--start", "end", "--end", "start", *people, "--key", "movie_id"]) == 0
+    assert "│ ACTED_IN │" in capsys.readouterr().out
+    with hoplite.open(place, read_only=True) as db:
+        found = "MATCH (p)-[r:ACTED_IN]->(m)-[:STARS]->(p) RETURN p.name, r.role, m.title ORDER BY p.name"
+        assert db.run(found).values() == [["Carrie", "Trinity", "The Matrix"], ["Keanu", "Neo", "The Matrix"]]
+    assert main([*roles, "Person:ACTED_IN:Movie", *people, "--key", "Film=id"]) == 1
+    assert "key['Film']: there is no such table" in capsys.readouterr().err
+    for wrong in ([*people, *people], ["--key", "a", "--key", "b"]):
+        assert main([*roles, "Person:ACTED_IN:Movie", *wrong]) == 1
+        assert "Give --key once for each label" in capsys.readouterr().err
+    assert main(["import", "table", str(tmp_path / "Movie.csv"), place, "--key", "a", "--key", "Movie=b"]) == 1
+    assert "Give --key once for a file of nodes" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main([*roles, "Person:ACTED_IN:Movie", "--key", "Person="])
+    assert "'Person=' is not of the form NAME or LABEL=NAME" in capsys.readouterr().err
+
+
+def test_an_import_into_an_existing_database_adds_to_it(tmp_path: Path) -> None:
+    people, place = tmp_path / "Person.csv", str(tmp_path / "kg.hop")
+    for text, status, expected in [("id\n1\n", 0, [1]), ("id\n2\n1\n", 1, [1]), ("id\n2\n", 0, [1, 2])]:
+        people.write_text(text, encoding="utf-8")
+        assert main(["import", "table", str(people), place, "--key", "id"]) == status
+        with hoplite.open(place, read_only=True) as db:
+            assert db.run("MATCH (n:Person) RETURN n.id ORDER BY n.id").value() == expected
+
+
 def test_a_new_database_has_its_name_once_it_is_complete(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     graph, place, unfinished = tmp_path / "g.jsonl", tmp_path / "kg.hop", tmp_path / "kg.hop.importing"
     assert main(["export", "jsonl", ":memory:", str(graph), "--sample"]) == 0
