@@ -17,10 +17,13 @@ from typing import TYPE_CHECKING, Any
 from hoplite.collector import held_back
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hoplite.api.database import Database
     from hoplite.api.recovery import Recovery, recover
     from hoplite.api.result import Result
     from hoplite.api.transaction import Session, Transaction
+    from hoplite.api.transfers import Progress
     from hoplite.differ.run import diff
     from hoplite.driver import AsyncGraphDatabase, GraphDatabase, install_driver, uninstall_driver
     from hoplite.engine.hops.select import BackendName
@@ -134,7 +137,19 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def import_neo4j(server: Any, db: Database | None = None, **settings: Any) -> Database:
+def import_neo4j(
+    server: Any,
+    db: Database | None = None,
+    *,
+    auth: Any = None,
+    database: str | None = None,
+    labels: Sequence[str] | None = None,
+    types: Sequence[str] | None = None,
+    progress: Progress | None = None,
+    staging: str | os.PathLike[str] | None = None,
+    batch: int = 5_000,
+    patience_seconds: float = 30.0,
+) -> Database:
     """A database with the graph of a live Neo4j, given as a URI or an open driver; see `Database.import_neo4j`.
 
     Warns if the server's graph changed while it was read, and if an interrupted import could not be resumed.
@@ -142,7 +157,17 @@ def import_neo4j(server: Any, db: Database | None = None, **settings: Any) -> Da
     import warnings
 
     filled = open() if db is None else db
-    done = filled.import_neo4j(server, **settings)
+    done = filled.import_neo4j(
+        server,
+        auth=auth,
+        database=database,
+        labels=labels,
+        types=types,
+        progress=progress,
+        staging=staging,
+        batch=batch,
+        patience_seconds=patience_seconds,
+    )
     for change in done.changes:
         warnings.warn(f"The graph changed while it was imported: {change}", stacklevel=2)
     for note in done.notes:

@@ -135,12 +135,21 @@ class Transfers:
             return import_jsonl(graph, path, progress, bad_rows=BadRows(on_error))
 
     def import_triples(
-        self, path: File, progress: Progress | None = None, *, on_error: OnError = "fail", **form: Any
+        self,
+        path: File,
+        progress: Progress | None = None,
+        *,
+        on_error: OnError = "fail",
+        label: str = "Entity",
+        separator: str = "\t",
+        header: bool | None = None,
+        block_bytes: int = 32 << 20,
     ) -> dict[str, Any]:
-        """Import triples: subject, predicate and object, separated by tabs. `form` may have label, separator and
-        header."""
+        """Import triples: subject, predicate and object, between separators. `header` says whether the first line names
+        these columns; None: it does if it looks like that. `block_bytes` are read at a time."""
         from hoplite.storage.importers.triples import import_triples
 
+        form: Any = {"label": label, "separator": separator, "header": header, "block_bytes": block_bytes}
         with self._filling() as graph:
             return import_triples(graph, path, progress, bad_rows=BadRows(on_error), **form)
 
@@ -215,19 +224,24 @@ class Transfers:
                 return import_parquet(graph, folder, progress)
             return import_parquet_tables(graph, nodes or {}, relationships or {}, key, progress)
 
-    def import_networkx(self, network: Any, **names: Any) -> dict[str, int]:
-        """Import a NetworkX graph. `names` may have key (the property for a node's key), label and type (defaults)."""
+    def import_networkx(
+        self, network: Any, *, key: str | None = "id", label: str = "Node", type: str = "RELATED"
+    ) -> dict[str, int]:
+        """Import a NetworkX graph. `key` is the property for a node's key; `label` and `type` are for nodes and edges
+        that have none."""
         from hoplite.storage.importers.networks import import_networkx
 
         with self._filling() as graph:
-            return import_networkx(graph, network, **names)
+            return import_networkx(graph, network, key=key, label=label, type=type)
 
-    def import_igraph(self, network: Any, **names: Any) -> dict[str, int]:
-        """Import an igraph graph. `names` are as in `import_networkx`."""
+    def import_igraph(
+        self, network: Any, *, key: str | None = "id", label: str = "Node", type: str = "RELATED"
+    ) -> dict[str, int]:
+        """Import an igraph graph. The names are as in `import_networkx`."""
         from hoplite.storage.importers.networks import import_igraph
 
         with self._filling() as graph:
-            return import_igraph(graph, network, **names)
+            return import_igraph(graph, network, key=key, label=label, type=type)
 
     def import_cypher(self, path: File, progress: Progress | None = None) -> dict[str, int]:
         """Run a script of Cypher statements in one transaction."""
@@ -246,13 +260,15 @@ class Transfers:
         types: Sequence[str] | None = None,
         progress: Progress | None = None,
         staging: File | None = None,
-        **settings: Any,
+        batch: int = 5_000,
+        patience_seconds: float = 30.0,
     ) -> Neo4jImport:
         """Import the graph of a live Neo4j, given as a URI or an open driver: all of it or nothing.
 
         What is fetched is kept in the file `staging` until the import is complete, so that repeating the same import
         continues from there; by default, a database on disk has such a file next to it (`kg.hop.fetched`).
-        `db.source_ids` then maps each imported node or relationship to the one on the server.
+        `db.source_ids` then maps each imported node or relationship to the one on the server. `batch` nodes or
+        relationships are read at a time; a lost connection is retried for `patience_seconds`.
         """
         from hoplite.storage.importers.neo4j_server import import_neo4j
 
@@ -266,7 +282,8 @@ class Transfers:
                 types=types,
                 progress=progress,
                 staging=staging,
-                **settings,
+                batch=batch,
+                patience_seconds=patience_seconds,
             )
         self.source_ids = done.source_ids
         return done

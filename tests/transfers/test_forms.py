@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from neo4j.spatial import WGS84Point
 from neo4j.time import Date
 
 import hoplite
+from hoplite.storage.importers import neo4j_server, networks, triples
 from hoplite.storage.importers.csv import CsvFiles, CsvFormat
 
 
@@ -313,3 +315,24 @@ def test_what_is_no_network_is_refused() -> None:
             db.import_networkx(5)
         with pytest.raises(ClientError, match="expected an igraph graph, not"):
             db.import_igraph(None)
+
+
+@pytest.mark.parametrize(
+    ("method", "function"),
+    [
+        (hoplite.Database.import_triples, triples.import_triples),
+        (hoplite.Database.import_networkx, networks.import_networkx),
+        (hoplite.Database.import_igraph, networks.import_igraph),
+        (hoplite.Database.import_neo4j, neo4j_server.import_neo4j),
+        (hoplite.import_neo4j, neo4j_server.import_neo4j),
+    ],
+)
+def test_settings_have_names_and_the_defaults_of_the_importer(method: Any, function: Any) -> None:
+    offered, meant = inspect.signature(method).parameters, inspect.signature(function).parameters
+    assert all(parameter.kind is not parameter.VAR_KEYWORD for parameter in offered.values())
+    settings = {
+        name: parameter.default
+        for name, parameter in meant.items()
+        if parameter.kind is parameter.KEYWORD_ONLY and name != "bad_rows"  # made from on_error
+    }
+    assert settings == {name: offered[name].default for name in settings}
