@@ -246,10 +246,8 @@ def _import_files(db: Database, options: argparse.Namespace) -> None:
         print(f"hoplite: {problem}", file=sys.stderr)
     if made.get("skipped"):
         more = made["skipped"] - min(len(problems), _SHOWN_PROBLEMS)
-        print(
-            f"hoplite: {made['skipped']} rows left out" + (f", {more} of them not shown" if more else ""),
-            file=sys.stderr,
-        )
+        rows = "1 row" if made["skipped"] == 1 else f"{made['skipped']} rows"
+        print(f"hoplite: {rows} left out" + (f", {more} of them not shown" if more else ""), file=sys.stderr)
 
 
 def _import_table(db: Database, options: argparse.Namespace) -> dict[str, Any]:

@@ -48,6 +48,14 @@ class CsvFormat:
     array_delimiter: str = ";"
     quote: str = '"'
 
+    def __post_init__(self) -> None:
+        signs = {"delimiter": self.delimiter, "array delimiter": self.array_delimiter, "quote": self.quote}
+        for name, sign in signs.items():
+            if len(sign) != 1 or sign in "\r\n":
+                raise ValueError(f"The {name} of CSV files is one character, not {sign!r}")
+        if self.quote in (self.delimiter, self.array_delimiter):
+            raise ValueError(f"The quote of CSV files cannot be a delimiter as well: {self.quote!r}")
+
 
 def import_csv(
     graph: Graph,
@@ -328,5 +336,8 @@ def read_arguments(folder: Path) -> tuple[list[CsvFiles], list[CsvFiles], CsvFor
 def read_sign(text: str) -> str:
     """`;`, `\\t`, `TAB` or `U+001F` as a character."""
     if text.upper().startswith("U+"):
-        return chr(int(text[2:], 16))
+        try:
+            return chr(int(text[2:], 16))
+        except (ValueError, OverflowError):
+            raise ValueError(f"{text!r} is not a character: write its number in hexadecimal, as in U+0009") from None
     return {"\\t": "\t", "TAB": "\t"}.get(text, text)

@@ -91,8 +91,12 @@ def _read(path: str | os.PathLike[str]) -> bytes:
     if os.path.isdir(place):
         raise bad_file(place, "this is a folder, not a file")
     try:
-        with pa.input_stream(place, compression="detect") as stream:
-            data: bytes = stream.read()
+        if os.path.isfile(place):
+            with pa.input_stream(place, compression="detect") as stream:
+                data: bytes = stream.read()
+        else:  # a pipe, in which Arrow would try to move
+            with open(place, "rb") as pipe:
+                data = pipe.read()
         if data.startswith(GZIP_MAGIC):  # whatever its name
             data = gzip.decompress(data)
     except (OSError, EOFError) as error:

@@ -84,7 +84,8 @@ class CsvTable:
             if empty := self.table.column(name).null_count:
                 notes.append(f"{empty:,} empty")
             told.append(f"{name} {kind}" + (f" ({', '.join(notes)})" if notes else ""))
-        return f"{self.file}: {self.table.num_rows:,} rows; {', '.join(told)}"
+        rows = "1 row" if self.table.num_rows == 1 else f"{self.table.num_rows:,} rows"
+        return f"{self.file}: {rows}; {', '.join(told)}"
 
 
 def read_csv_table(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -115,6 +117,17 @@ def test_a_file_of_names_has_no_rows(db: hoplite.Database, tmp_path: Path, text:
     told: list[str] = []
     assert db.load_csv(file(tmp_path, text), "R", key="id", tell=told.append) == {"nodes": 0, "relationships": 0}
     assert told[0] == "f.csv: 0 rows; id text, name text"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_can_be_read_and_its_lines_are_known(db: hoplite.Database, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=('id,x\n1,"a\nb"\n,c\n',))
+    writer.start()
+    made = db.load_csv(pipe, "R", key="id", on_error="report", tell=None)
+    writer.join()
+    assert made["nodes"] == 1 and made["problems"] == ["pipe, line 4: the key 'id' is null"]
 
 
 def test_gzip_is_recognised_without_its_name(db: hoplite.Database, tmp_path: Path) -> None:

@@ -52,6 +52,10 @@ def test_csv_files_by_name_with_bad_rows(tmp_path: Path, capsys: pytest.CaptureF
         (["csv", "folder", "db", "--nodes", "x.csv"], "Give either a folder or --nodes"),
         (["parquet", "folder", "--on-error", "skip"], "--on-error is for forms with rows"),
         (["jsonl", "a.jsonl", "one", "--to", "two"], "Give the database once"),
+        (["csv", "--nodes", "x.csv", "--delimiter", ""], "The delimiter of CSV files is one character, not ''"),
+        (["csv", "--nodes", "x.csv", "--array-delimiter", "||"], "The array delimiter of CSV files is one character"),
+        (["csv", "--nodes", "x.csv", "--quote", ","], "The quote of CSV files cannot be a delimiter as well: ','"),
+        (["table", "x.csv", "--delimiter", "U+ZZ"], "'U+ZZ' is not a character: write its number in hexadecimal"),
     ],
 )
 def test_what_is_asked_for_wrongly(
