@@ -12,7 +12,7 @@ texts would become the same key (1 and 1.0), or if a zero at the end would be lo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import time
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
@@ -33,6 +33,8 @@ _PATTERNS = {
     "local time": r"\d{2}:\d{2}:\d{2}(\.\d{1,6})?",
 }
 KINDS = (*_PATTERNS, "text")
+_FIRST_LOOK = 1_000  # values that rule out most types
+_WRITTEN_IN_ONE_WAY = ("integer", "date")  # by their patterns
 _WITH_ARTICLE = {"integer": "an integer"}
 # Decimals of up to this many digits come back from a double as they were, if its exponent is an ordinary one.
 _DIGITS_OF_A_DOUBLE = 15
@@ -51,18 +53,26 @@ def inferred(texts: pa.ChunkedArray[Any], *, is_key: bool = False) -> tuple[str,
 
     if texts.null_count == len(texts):
         return "text", texts
+    first = texts.drop_null().slice(0, _FIRST_LOOK)
     for kind, pattern in _PATTERNS.items():
-        if pc.all(pc.match_substring_regex(texts, f"^({pattern})$")).as_py():
+        if _all_match(first, pattern) and _all_match(texts, pattern):
             try:
                 column = converted(texts, kind)
             except ValueError:  # a number beyond 64 bits, the 30th of February
                 continue
             if kind == "float" and not _keeps_floats(texts, column, is_key):
                 continue
-            if is_key and pc.count_distinct(texts).as_py() != pc.count_distinct(column).as_py():
+            may_coincide = is_key and kind not in _WRITTEN_IN_ONE_WAY
+            if may_coincide and pc.count_distinct(texts).as_py() != pc.count_distinct(column).as_py():
                 continue
             return kind, column
     return "text", texts
+
+
+def _all_match(texts: pa.ChunkedArray[Any], pattern: str) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.all(pc.match_substring_regex(texts, f"^({pattern})$")).as_py())
 
 
 def _keeps_floats(texts: pa.ChunkedArray[Any], column: Any, is_key: bool) -> bool:
@@ -75,12 +85,14 @@ def _keeps_floats(texts: pa.ChunkedArray[Any], column: Any, is_key: bool) -> boo
         return False
     doubtful: Any = pc.fill_null(cast(Any, pc.match_substring_regex(texts, _NEEDS_A_LOOK)), False)
     texts, column = texts.filter(doubtful), column.filter(doubtful)
-    # The shortest text for a float is what most programs write. What was written otherwise is looked at one by one.
+    if not pc.all(pc.is_finite(column), min_count=0).as_py():
+        return False
+    # Most programs write the shortest text for a float, though not all in one form. Others are looked at one by one.
+    differs: Any = pc.not_equal(column.cast(texts.type), texts)
+    texts, column = texts.filter(differs), column.filter(differs)
     differs = pc.not_equal(_digits(column.cast(texts.type)), _digits(texts))
-    pairs: Iterable[tuple[Any, Any]] = zip(
-        texts.filter(differs).to_pylist(), column.filter(differs).to_pylist(), strict=True
-    )
-    return bool(pc.all(pc.is_finite(column), min_count=0).as_py()) and all(_says(text, value) for text, value in pairs)
+    texts, column = texts.filter(differs), column.filter(differs)
+    return all(map(_says, texts.to_pylist(), column.to_pylist()))
 
 
 def _digits(texts: Any) -> Any:
@@ -91,8 +103,10 @@ def _digits(texts: Any) -> Any:
     return pc.utf8_rtrim(pc.utf8_ltrim(mantissas, "-0"), "0")
 
 
-def _says(text: str, value: float) -> bool:
+def _says(text: Any, value: Any) -> bool:
     """Whether a float, written with as many digits as a text has, is that text."""
+    if not value:
+        return False  # the digits of a text for 0 are those of 0
     written = Decimal(text)
     digits = len(written.as_tuple().digits)
     return Decimal(f"{value:.{digits - 1}e}") == written
