@@ -74,19 +74,27 @@ def load_tables(
         try:
             load.commit()
         except CypherError as error:
-            if error.code == CONSTRAINT_VALIDATION_FAILED:
-                _refuse_duplicate(_Directory(load, form), nodes, bad_rows, error)
+            if error.code == CONSTRAINT_VALIDATION_FAILED and not bad_rows.skips:  # which leave out duplicate keys
+                _refuse_duplicate(_Directory(load, form), nodes, constraints, bad_rows, error)
             raise
     return Loaded(counts, constraints)
 
 
-def _refuse_duplicate(before: _Directory, nodes: Mapping[Labels, Any], bad_rows: BadRows, cause: CypherError) -> None:
+def _refuse_duplicate(
+    before: _Directory,
+    nodes: Mapping[Labels, Any],
+    constraints: tuple[tuple[str, str], ...],
+    bad_rows: BadRows,
+    cause: CypherError,
+) -> None:
     """Raise for the first row whose key another node has; the error of the constraint only knows nodes, not rows."""
     taken: dict[tuple[str, Hashable], str] = {}
     for labels, table in nodes.items():
         labels = (labels,) if isinstance(labels, str) else labels
         key = before.key_of(labels)
-        if key is None or isinstance(table, Iterator):  # which cannot be read again
+        if key is None or not ((labels[0], key) in constraints or before.is_unique(labels[0], key)):
+            continue
+        if isinstance(table, Iterator):  # which cannot be read again
             continue
         name, keys = _node_table_name(labels), table_columns(table)[1][key]
         for row, (value, old) in enumerate(zip(keys.objects(), before.keys_before(labels[0]).find(keys), strict=True)):
@@ -224,6 +232,10 @@ class _Directory:
     def key_of(self, labels: tuple[str, ...]) -> str | None:
         """The name of the key of a node table."""
         return self._form.key_of(labels)
+
+    def is_unique(self, label: str, key: str) -> bool:
+        """Whether there was a constraint before this load."""
+        return self._load.snapshot.is_unique(label, key)
 
     def kinds(self, label: str) -> set[str | None]:
         """The types of the keys of all nodes with a label."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from neo4j.exceptions import ClientError
+from neo4j.exceptions import ClientError, ConstraintError
 
 import hoplite
 from hoplite.engine.hops import select
@@ -73,6 +73,21 @@ def test_rows_that_cannot_be_loaded_are_left_out_where_that_is_asked_for() -> No
         assert db.run("MATCH (n:N) RETURN n.id, n.name ORDER BY n.id").values() == [[1, "a"], [2, "c"], [7, None]]
         assert db.run("MATCH (a)-[r:R]->(b) RETURN a.id, r.w, b.id").values() == [[1, 1, 2]]
         assert "problems" not in db.load(nodes, on_error="skip")
+
+
+def test_other_constraints_are_not_mistaken_for_keys() -> None:
+    table = {"id": [1, 1, 2], "mail": ["a", "b", "a"]}
+    for named, message in [({"unique": False}, "`mail` = 'a'"), ({"on_error": "skip"}, "`mail` = 'a'")]:
+        with hoplite.open() as db:
+            db.run("CREATE CONSTRAINT FOR (p:P) REQUIRE p.mail IS UNIQUE").consume()
+            arguments: Any = named
+            with pytest.raises(ConstraintError) as caught:
+                db.load({"P": table}, **arguments)
+            assert message in str(caught.value.message)
+    with hoplite.open() as db:
+        db.run("CREATE CONSTRAINT FOR (p:P) REQUIRE p.id IS UNIQUE").consume()
+        with pytest.raises(ConstraintError, match=r"row 1: a node with label 'P' and 'id' = 1 is also in"):
+            db.load({"P": table})
 
 
 ENDS = {"start": [1], "end": [1]}
