@@ -51,6 +51,11 @@ def open_database(arguments: argparse.Namespace, *, create: bool = False) -> Dat
         from hoplite.sample import load_sample
 
         return load_sample()
+    if arguments.imported and place != MEMORY:
+        raise UsageError(
+            "--import loads a graph into memory: do not give a path with it. To add a file to a database, use"
+            f" `hoplite import KIND {arguments.imported} {place}`."
+        )
     if place == MEMORY:
         db = hoplite.open(import_folder=import_folder)
     elif create or Path(place).exists():

@@ -145,6 +145,20 @@ def test_a_mistake_gives_one_clear_message(
     assert captured.out == ""
 
 
+@pytest.mark.parametrize("command", ["query", "shell", "serve", "mcp"])
+def test_a_graph_for_memory_is_not_loaded_into_a_database_on_disk(
+    command: str, tmp_path: Path, graph: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = str(tmp_path / "kg.hop")
+    with hoplite.open(place) as db:
+        db.run("CREATE (:Old)").consume()
+    arguments = [place, "CREATE (:New)"] if command == "query" else [place]
+    assert main([command, "--import", graph, *arguments]) == 1
+    assert "--import loads a graph into memory: do not give a path with it." in capsys.readouterr().err
+    with hoplite.open(place) as db:
+        assert db.run("MATCH (n) RETURN labels(n)").value() == [["Old"]]
+
+
 def test_a_corrupt_line_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "bad.jsonl"
     path.write_text(GRAPH + "{not json\n")
