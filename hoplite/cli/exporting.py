@@ -32,6 +32,8 @@ def add_export_command(commands: Any) -> None:
 
 
 def _export(options: argparse.Namespace) -> int:
+    from hoplite.storage.exporters.files import is_special
+
     streamed = options.target == "-"
     if streamed and options.kind in FOLDERS:
         raise UsageError(f"{options.kind} is written to a folder of files: name one instead of -.")
@@ -51,5 +53,7 @@ def _export(options: argparse.Namespace) -> int:
     for note in done.get("notes", []):
         print(f"hoplite: {note}", file=sys.stderr)
     if not streamed:
-        print(f"{done['nodes']} nodes and {done['relationships']} relationships written to {options.target}")
+        # /dev/stdout, or a pipe that another program reads: what was written must not be followed by words.
+        out = sys.stderr if is_special(options.target) and options.kind not in FOLDERS else sys.stdout
+        print(f"{done['nodes']} nodes and {done['relationships']} relationships written to {options.target}", file=out)
     return 0

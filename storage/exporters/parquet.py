@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby, islice
 from typing import Any
 
+from hoplite.storage.exporters.files import whole_path
 from hoplite.storage.exporters.json_values import json_value
 from hoplite.storage.exporters.rows import NodeRow, RelationshipRow, node_rows, relationship_rows
 from hoplite.storage.importers.lines import Progress
@@ -72,15 +73,13 @@ def _write(
         marked = {ENCODING: JSON} if kind is None else None
         fields.append(pa.field(key, pa.string() if kind is None else kind, metadata=marked))
     schema = pa.schema(fields, metadata=metadata)
-    temporary = f"{path}.part"
-    with pq.ParquetWriter(temporary, schema) as writer:
+    with whole_path(path) as temporary, pq.ParquetWriter(temporary, schema) as writer:
         for part in _parts(rows):
             columns = [pa.array([get(row) for row in part], pa.int64()) for get in special.values()]
             for key, kind in kinds.items():
                 values = [row.properties.get(key) for row in part]
                 columns.append(_arrow_column(values, kind))
             writer.write_table(pa.Table.from_arrays(columns, schema=schema))
-    os.replace(temporary, path)
 
 
 def _parts(rows: list[Any]) -> Iterator[list[Any]]:
