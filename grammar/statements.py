@@ -30,3 +30,14 @@ def split_statements(text: str) -> tuple[list[str], str]:
                 statements.append(statement)
             begin = piece.end()
     return statements, text[begin:].strip()
+
+
+def statement_end(text: str, begin: int) -> tuple[int, int | None]:
+    """Where the statement that begins there ends: at its `;`, or with the text. If it ends inside a string, a quoted
+    name or a comment, also where that opens."""
+    for piece in _PIECE.finditer(text, begin):
+        if piece["end"]:
+            return piece.start(), None
+        if piece["open"]:
+            return len(text), piece.start()
+    return len(text), None

@@ -18,7 +18,7 @@ from rich.text import Text
 from hoplite.cli.answer import changes_text, is_explained, notification_lines, plan_text
 from hoplite.cli.render import FORMATS, Format, cypher_text, fitting, to_text
 from hoplite.cli.schema import print_schema
-from hoplite.cli.statements import is_exit, is_finished
+from hoplite.cli.statements import is_exit, is_finished, script_entries
 from hoplite.grammar.statements import split_statements
 
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ class Shell:
         self.row_limit = ROWS_SHOWN
         self.pages = True
         self._transaction: Transaction | None = None
+        self._is_leaving = False
+        self._sourced: list[Path] = []  # the files being read, each from the one before it
         self._commands: Mapping[str, Callable[[str], None]] = {
             ":help": lambda _: self.console.print(Text(HELP)),
             ":schema": lambda _: print_schema(self.db, self.console),
@@ -104,36 +106,39 @@ class Shell:
 
     def run_script(self, text: str) -> int:
         """Statements and commands, one after another; stops at the first that fails. Returns the exit status."""
-        self._run_lines(text)
+        self._run_entries(text)
         self._leave()
         return 1 if self.failures else 0
 
-    def _run_lines(self, text: str) -> bool:
-        """False if a statement failed, or the script asked to leave."""
-        entered = ""
-        for line in [*text.splitlines(), ";"]:
-            entered += line + "\n"
-            if not is_finished(entered):
-                continue
-            failed_before = self.failures
-            if not self.run_text(entered) or self.failures > failed_before:
-                return False
-            entered = ""
-        return True
+    def _run_entries(self, text: str, file: str = "") -> None:
+        """Run a script until one of its entries fails, or asks to leave."""
+        failed_before = self.failures
+        for entry in script_entries(text):
+            if entry.unclosed:
+                place = f"{file}, line {entry.line}" if file else f"Line {entry.line}"
+                self._complain(
+                    f"{place}: the statement that begins here is not complete: {entry.unclosed} is never closed."
+                )
+                return
+            if not self.run_text(entry.text) or self.failures > failed_before:
+                return
 
     def run_text(self, text: str) -> bool:
         """Run what was entered at the prompt; False to leave."""
         stripped = text.strip()
         if is_exit(stripped):
-            return False
-        if stripped.startswith(":"):
+            self._is_leaving = True
+        elif stripped.startswith(":"):
             self._run_command(stripped)
-            return True
-        statements, rest = split_statements(stripped)
+        else:
+            self._run_statements(stripped)
+        return not self._is_leaving
+
+    def _run_statements(self, text: str) -> None:
+        statements, rest = split_statements(text)
         for statement in [*statements, rest] if rest else statements:
             if not self._guarded(partial(self._show, statement)):
                 break
-        return True
 
     def _run_command(self, text: str) -> None:
         name, _, argument = text.rstrip(";").partition(" ")
@@ -194,8 +199,15 @@ class Shell:
     def _source(self, path: str) -> None:
         if not path:
             raise ShellError(":source needs the path of a file")
-        text = Path(path).expanduser().read_text(encoding="utf-8")
-        self._run_lines(text)
+        file = Path(path).expanduser().resolve()
+        if file in self._sourced:
+            raise ShellError(f"{path} is being read already: a file cannot :source itself, not even by way of others.")
+        text = file.read_text(encoding="utf-8")
+        self._sourced.append(file)
+        try:
+            self._run_entries(text, path)
+        finally:
+            self._sourced.pop()
 
     def _set_mode(self, form: str) -> None:
         for known in FORMATS:

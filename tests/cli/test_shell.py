@@ -115,6 +115,58 @@ def test_a_file_is_run_until_a_statement_fails(db: hoplite.Database, tmp_path: P
     assert "No such file" in out.getvalue()
 
 
+UNCLOSED = "CREATE (:One);\n\nCREATE (:Two {name: 'its});\nCREATE (:Three);\n"
+
+
+def test_a_quote_that_is_not_closed_is_an_error_of_a_script(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("RETURN 'abc;\n"))
+    assert main(["shell"]) == 1
+    shown = capsys.readouterr()
+    assert "Line 1: the statement that begins here is not complete" in shown.out + shown.err
+
+
+def test_a_quote_that_is_not_closed_is_an_error_of_a_file(db: hoplite.Database, tmp_path: Path) -> None:
+    file = tmp_path / "broken.cypher"
+    file.write_text(UNCLOSED, encoding="utf-8")
+    shell, out = shell_of(db)
+    assert shell.run_script(f":source {file}\nCREATE (:Four);") == 1
+    assert f"{file}, line 3: the statement that begins here is not complete: the string that opens in line 3" in (
+        out.getvalue()
+    )
+    assert db.run("MATCH (n:One|Two|Three|Four) RETURN labels(n)[0]").value() == ["One"]
+
+
+def test_a_file_does_not_read_itself(db: hoplite.Database, tmp_path: Path) -> None:
+    one, two = tmp_path / "one.cypher", tmp_path / "two.cypher"
+    one.write_text(f"CREATE (:One);\n:source {two}\n", encoding="utf-8")
+    two.write_text(f":source {one}\nCREATE (:Two);\n", encoding="utf-8")
+    shell, out = shell_of(db)
+    assert shell.run_script(f":source {one}") == 1
+    assert f"{one} is being read already" in out.getvalue()
+    assert db.run("MATCH (n:One|Two) RETURN labels(n)[0]").value() == ["One"]
+    two.write_text("CREATE (:Two);\n", encoding="utf-8")
+    shell, out = shell_of(db)
+    assert shell.run_script(f":source {one}\n:source {one}\n:source {two}") == 0  # again, but not within itself
+    assert db.run("MATCH (n:Two) RETURN count(n)").value() == [3]
+
+
+def test_quit_in_a_file_leaves_the_shell(db: hoplite.Database, tmp_path: Path) -> None:
+    file = tmp_path / "some.cypher"
+    file.write_text("CREATE (:One);\n:quit\nCREATE (:Two);", encoding="utf-8")
+    shell, _ = shell_of(db)
+    assert shell.run_script(f":source {file}\nCREATE (:Three);") == 0
+    assert db.run("MATCH (n:One|Two|Three) RETURN labels(n)[0]").value() == ["One"]
+    assert not shell_of(db)[0].run_text(f":source {file}")
+
+
+def test_comments_stand_before_commands_and_at_the_end(db: hoplite.Database) -> None:
+    shell, out = shell_of(db)
+    assert shell.run_script("// a parameter\n:param x => 41\nRETURN $x + 1 AS x;\n// it's the end\n") == 0
+    assert "42" in out.getvalue()
+
+
 def test_modes_and_limits(db: hoplite.Database) -> None:
     shell, out = shell_of(db)
     for line in (":mode csv", ":limit 2", "UNWIND range(7, 9) AS x RETURN x;"):
