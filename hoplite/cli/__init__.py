@@ -98,7 +98,7 @@ def _commands() -> Commands:
 def _query(options: argparse.Namespace) -> int:
     from itertools import chain, islice
 
-    from hoplite.cli.answer import is_explained, notification_lines, plan_text
+    from hoplite.cli.answer import hops_text, is_explained, notification_lines, plan_text
     from hoplite.cli.render import write, write_json
 
     text = sys.stdin.read() if options.query == "-" else options.query
@@ -112,9 +112,10 @@ def _query(options: argparse.Namespace) -> int:
         if result.keys() and (first or not is_explained(result.end())):
             write(result.keys(), chain(first, rows), options.format, sys.stdout)
         ending = result.end()
+        hops = hops_text(db, result)
     if is_explained(ending) and options.format in ("json", "jsonl"):
         write_json(ending["plan"], sys.stdout)
-    elif (plan := plan_text(ending)) is not None:
+    elif (plan := plan_text(ending, hops)) is not None:
         # With rows for another program, the plan goes to the user alone.
         print(plan, file=sys.stdout if is_explained(ending) or options.format == "table" else sys.stderr)
     for line in notification_lines(ending):

@@ -5,8 +5,12 @@ All of it is in what a server sends at the end (`Result.end`), which does not ne
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hoplite.api.database import Database
+    from hoplite.api.result import Result
 
 _COUNTERS = (
     *("nodes-created", "nodes-deleted", "relationships-created", "relationships-deleted", "properties-set"),
@@ -16,10 +20,68 @@ _COUNTERS = (
 Ending = Mapping[str, Any]
 
 
-def plan_text(ending: Ending) -> str | None:
-    """The plan that EXPLAIN or PROFILE requested, as a table."""
+def plan_text(ending: Ending, hops: str | None = None) -> str | None:
+    """The plan that EXPLAIN or PROFILE requested, as a table; `hops` says what runs its hops.
+
+    The table is the driver's, which is Neo4j's, with a column for how Hoplite computes each operator.
+    """
     plan = ending.get("profile") or ending.get("plan")
-    return None if plan is None else str(plan["args"]["string-representation"]).rstrip()
+    if plan is None:
+        return None
+    lines = str(plan["args"]["string-representation"]).rstrip().split("\n")
+    rulers = [number for number, line in enumerate(lines) if line.startswith("+-")]
+    if rulers:
+        lines[rulers[0] : rulers[-1] + 1] = _plan_table(plan)
+    return "\n".join([*lines, *([f"Hops run in: {hops}"] if hops else [])])
+
+
+def hops_text(db: Database, result: Result) -> str | None:
+    """What runs the hops of a statement that was explained or profiled; None if it has none."""
+    from hoplite.api.backends import describe_backend
+    from hoplite.planner.explain import has_hops
+
+    prepared = result._prepared
+    if prepared.mode is None or prepared.plan is None or not has_hops(prepared.plan):
+        return None
+    return describe_backend(db._backend)
+
+
+def _plan_table(plan: Mapping[str, Any]) -> list[str]:
+    """The lines of the table of a plan."""
+    header = ["Operator", "Id", "Details", "Computed by", "Estimated Rows"]
+    if "rows" in plan:
+        header += ["Rows", "DB Hits", "ms"]
+    rows = []
+    for depth, operator in _operators(plan, 0):
+        arguments = operator["args"]
+        name = f"{'| ' * depth}+{operator['operatorType'].removesuffix('@neo4j')}"
+        row = [name, str(arguments["Id"]), arguments["Details"], arguments.get("ComputedBy", "")]
+        row.append(str(round(arguments["EstimatedRows"])))
+        if "rows" in plan:
+            row += [str(operator["rows"]), str(operator["dbHits"]), f"{operator['time'] / 1e6:.2f}"]
+        rows.append(row)
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    ruler = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
+    left_aligned = ("Operator", "Details", "Computed by")
+
+    def drawn(cells: list[str], is_header: bool = False) -> str:
+        aligned = (
+            cell.ljust(width) if is_header or name in left_aligned else cell.rjust(width)
+            for name, cell, width in zip(header, cells, widths, strict=True)
+        )
+        return f"| {' | '.join(aligned)} |"
+
+    return [ruler, drawn(header, True), ruler, *map(drawn, rows), ruler]
+
+
+def _operators(operator: Mapping[str, Any], depth: int) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Operators from the top with their depth: those beside one are indented, and come before its source."""
+    yield depth, operator
+    source, *beside = operator.get("children", [None])
+    for branch in beside:
+        yield from _operators(branch, depth + 1)
+    if source is not None:
+        yield from _operators(source, depth)
 
 
 def is_explained(ending: Ending) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -15,16 +16,18 @@ from neo4j.exceptions import DriverError, Neo4jError
 from rich.console import Console
 from rich.text import Text
 
-from hoplite.cli.answer import changes_text, is_explained, notification_lines, plan_text
+from hoplite.cli.answer import Ending, changes_text, hops_text, is_explained, notification_lines, plan_text
 from hoplite.cli.render import FORMATS, Format, cypher_text, fitting, to_text
 from hoplite.cli.schema import print_schema
 from hoplite.cli.statements import is_exit, is_finished, script_entries
 from hoplite.grammar.statements import split_statements
+from hoplite.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
 
     from hoplite.api.database import Database
+    from hoplite.api.result import Result
     from hoplite.api.transaction import Session, Transaction
 
 HELP = """\
@@ -43,6 +46,7 @@ A statement ends with ; and may span lines. Tab completes labels, types, keys, f
   :quit                   leave (so do exit and Ctrl-D)
 """
 ROWS_SHOWN = 200
+_MODE = lazy_pattern(r"\s*(?:EXPLAIN|PROFILE)\b", re.IGNORECASE)
 
 
 def run_shell(db: Database, *, timeout: float | None, max_rows: int | None, read_only: bool) -> int:
@@ -158,8 +162,15 @@ class Shell:
     def _plan(self, name: str, query: str) -> None:
         if not query:
             raise ShellError(f"{name} needs a query")
-        plan = self.db.explain if name == ":explain" else self.db.profile
-        self.console.print(Text(plan(query, self.parameters)), soft_wrap=True)
+        statement = _MODE.sub("", query, count=1)
+        result = self._run(f"{name[1:].upper()} {statement}")
+        ending = result.end()
+        self._print_plan(result, ending)
+        self._print_notifications(ending)
+
+    def _run(self, statement: str) -> Result:
+        """Run it in the open transaction, if there is one, or else by itself: under the limits of the session."""
+        return (self._transaction or self.session).run(statement, self.parameters)
 
     def _set_parameter(self, text: str) -> None:
         if not text:
@@ -180,7 +191,7 @@ class Shell:
 
     def _value(self, expression: str) -> Any:
         """The value of a Cypher expression, which may use the existing parameters."""
-        return self.session.run(f"RETURN {expression} AS value", self.parameters).value()[0]
+        return self._run(f"RETURN {expression} AS value").value()[0]
 
     def _begin(self, _: str) -> None:
         if self._transaction is not None:
@@ -230,7 +241,7 @@ class Shell:
 
     def _show(self, statement: str) -> None:
         began = time.perf_counter()
-        result = (self._transaction or self.session).run(statement, self.parameters)
+        result = self._run(statement)
         columns = list(result.keys())
         records = iter(result)
         rows = [record.values() for record in (islice(records, self.row_limit) if self.row_limit else records)]
@@ -239,16 +250,22 @@ class Shell:
         milliseconds = (time.perf_counter() - began) * 1000
         if columns and not is_explained(ending):
             self._print_rows(columns, rows)
-        if (plan := plan_text(ending)) is not None:
-            self.console.print(Text(plan), soft_wrap=True)
-        for line in notification_lines(ending):
-            self.console.print(Text(line, "yellow"), soft_wrap=True)
+        self._print_plan(result, ending)
+        self._print_notifications(ending)
         counted = f"{len(rows) + more:,} row{'' if len(rows) + more == 1 else 's'}"
         shown = f" (the first {len(rows)} are shown)" if more else ""
         changes = changes_text(ending)
         self.console.print(
             Text(f"{counted}{shown}, {milliseconds:.1f} ms" + (f"; {changes}" if changes else ""), "dim")
         )
+
+    def _print_plan(self, result: Result, ending: Ending) -> None:
+        if (plan := plan_text(ending, hops_text(self.db, result))) is not None:
+            self.console.print(Text(plan), soft_wrap=True)
+
+    def _print_notifications(self, ending: Ending) -> None:
+        for line in notification_lines(ending):
+            self.console.print(Text(line, "yellow"), soft_wrap=True)
 
     def _print_rows(self, columns: list[str], rows: list[list[Any]]) -> None:
         if self.mode != "table":

@@ -91,6 +91,17 @@ def test_explain_prints_a_plan(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out)["operatorType"] == "ProduceResults@neo4j"
 
 
+@pytest.mark.parametrize("mode", ["EXPLAIN", "PROFILE"])
+def test_a_plan_says_how_operators_are_computed(mode: str, capsys: pytest.CaptureFixture[str]) -> None:
+    query = "MATCH (d:Drug {name: 'Aspirin'})-[:INTERACTS_WITH*1..3]->(e) RETURN count(DISTINCT e)"
+    assert main(["query", "--sample", f"{mode} {query}"]) == 0
+    out = capsys.readouterr().out
+    table = [line.split(" | ") for line in out.splitlines() if line.startswith("| ")]
+    assert [name.strip() for name in table[0]][3:5] == ["Computed by", "Estimated Rows" + " |" * (mode == "EXPLAIN")]
+    assert any("frontier" in row[3] for row in table[1:]) and len({len(row) for row in table}) == 1
+    assert "Hops run in: " in out and "Total database accesses" in out
+
+
 def test_notifications_go_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["query", "--sample", "MATCH (d:Durg) RETURN d.name AS name", "--format", "csv"]) == 0
     shown = capsys.readouterr()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from prompt_toolkit.input import create_pipe_input
@@ -23,9 +24,9 @@ def db() -> Iterator[hoplite.Database]:
         yield db
 
 
-def shell_of(db: hoplite.Database) -> tuple[Shell, io.StringIO]:
+def shell_of(db: hoplite.Database, **limits: Any) -> tuple[Shell, io.StringIO]:
     out = io.StringIO()
-    shell = Shell(db, db.session())
+    shell = Shell(db, db.session(**limits))
     shell.console = Console(file=out, width=120)
     return shell, out
 
@@ -63,6 +64,41 @@ def test_explain_and_profile_show_their_plans(db: hoplite.Database) -> None:
     assert "NodeByLabelScan" in out.getvalue() and "Aspirin" not in out.getvalue()
     shell.run_text("PROFILE MATCH (d:Drug) RETURN d;")
     assert "Aspirin" in out.getvalue() and "DB Hits" in out.getvalue()
+
+
+def test_plans_are_of_the_session(db: hoplite.Database) -> None:
+    shell, out = shell_of(db, read_only=True)
+    shell.run_text(":profile CREATE (:X)")
+    assert "AccessMode" in out.getvalue() and shell.failures == 1
+    assert db.run("MATCH (n:X) RETURN count(n)").value() == [0]
+    shell, out = shell_of(db, max_rows=10)
+    shell.run_text(":profile UNWIND range(1, 20) AS x RETURN x")
+    assert "more than the 10 rows" in out.getvalue()
+    shell, out = shell_of(db, timeout=0.01)
+    shell.run_text(":profile UNWIND range(1, 100000000) AS x RETURN sum(x)")
+    assert "TransactionTimedOut" in out.getvalue()
+
+
+def test_plans_are_of_the_transaction(db: hoplite.Database) -> None:
+    shell, out = shell_of(db)
+    for line in (":begin", "CREATE (:Left);", ":profile MATCH (n:Left) RETURN n", ":explain MATCH (n:Left) RETURN n"):
+        shell.run_text(line)
+    shell.run_text(":param found => COUNT { MATCH (:Left) }")
+    assert shell.parameters == {"found": 1}
+    lines = [line.split("|") for line in out.getvalue().splitlines() if "NodeByLabelScan" in line]
+    assert [cell.strip() for cell in lines[0][6:8]] == ["1", "1"]  # rows and accesses
+    assert "warning" not in out.getvalue() and shell.failures == 0  # the label exists there
+    shell.run_text(":profile CREATE (:Left)")
+    shell.run_text(":rollback")
+    assert db.run("MATCH (n:Left) RETURN count(n)").value() == [0]
+
+
+@pytest.mark.parametrize("query", ["MATCH (d)-->() RETURN d", "explain MATCH (d)-->() RETURN d"])
+def test_a_plan_says_how_it_is_computed(db: hoplite.Database, query: str) -> None:
+    for text in (f":explain {query}", f":profile {query}", f"EXPLAIN {query.removeprefix('explain ')};"):
+        shell, out = shell_of(db)
+        shell.run_text(text)
+        assert "| Computed by" in out.getvalue() and "Hops run in: " in out.getvalue() and shell.failures == 0
 
 
 def test_a_misspelt_label_is_pointed_out(db: hoplite.Database) -> None:
