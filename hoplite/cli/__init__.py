@@ -56,7 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str) -> int:
-    print(f"hoplite: {message}", file=sys.stderr)
+    from hoplite.cli.render import visible
+
+    print(f"hoplite: {visible(message)}", file=sys.stderr)
     return 1
 
 
@@ -96,30 +98,22 @@ def _commands() -> Commands:
 
 
 def _query(options: argparse.Namespace) -> int:
-    from itertools import chain, islice
-
-    from hoplite.cli.answer import hops_text, is_explained, notification_lines, plan_text
-    from hoplite.cli.render import write, write_json
+    from hoplite.cli.answer import hops_text, notification_lines, write_plan, write_rows
+    from hoplite.cli.render import visible
+    from hoplite.cli.shown_values import showing_session, shown_rows
 
     text = sys.stdin.read() if options.query == "-" else options.query
     with (
         open_database(options) as db,
-        db.session(timeout=options.timeout, max_rows=options.max_rows, read_only=options.read_only) as session,
+        showing_session(db, timeout=options.timeout, max_rows=options.max_rows, read_only=options.read_only) as session,
     ):
         result = session.run(text, dict(options.param))
-        rows = result.each_row()
-        first = list(islice(rows, 1))
-        if result.keys() and (first or not is_explained(result.end())):
-            write(result.keys(), chain(first, rows), options.format, sys.stdout)
+        write_rows(result, shown_rows(result), options.format, sys.stdout)
         ending = result.end()
         hops = hops_text(db, result)
-    if is_explained(ending) and options.format in ("json", "jsonl"):
-        write_json(ending["plan"], sys.stdout)
-    elif (plan := plan_text(ending, hops)) is not None:
-        # With rows for another program, the plan goes to the user alone.
-        print(plan, file=sys.stdout if is_explained(ending) or options.format == "table" else sys.stderr)
+    write_plan(ending, hops, options.format, sys.stdout, sys.stderr)
     for line in notification_lines(ending):
-        print(f"hoplite: {line}", file=sys.stderr)
+        print(f"hoplite: {visible(line)}", file=sys.stderr)
     return 0
 
 

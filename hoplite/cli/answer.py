@@ -6,10 +6,14 @@ All of it is in what a server sends at the end (`Result.end`), which does not ne
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from itertools import chain, islice
+from typing import IO, TYPE_CHECKING, Any
+
+from hoplite.cli.render import Format, visible, write, write_json
 
 if TYPE_CHECKING:
     from hoplite.api.database import Database
+    from hoplite.api.records import Row
     from hoplite.api.result import Result
 
 _COUNTERS = (
@@ -82,6 +86,23 @@ def _operators(operator: Mapping[str, Any], depth: int) -> Iterator[tuple[int, M
         yield from _operators(branch, depth + 1)
     if source is not None:
         yield from _operators(source, depth)
+
+
+def write_plan(ending: Ending, hops: str | None, form: Format, out: IO[str], errors: IO[str]) -> None:
+    """Print the plan, if there is one. With rows for another program, it goes to the user alone."""
+    if is_explained(ending) and form in ("json", "jsonl"):
+        write_json(ending["plan"], out)
+    elif (plan := plan_text(ending, hops)) is not None:
+        print(visible(plan), file=out if is_explained(ending) or form == "table" else errors)
+
+
+def write_rows(result: Result, rows: Iterator[Row], form: Format, out: IO[str]) -> int:
+    """Write rows as they come; returns how many. A statement that was only explained has not even columns."""
+    columns = result.keys()
+    first = list(islice(rows, 1))
+    if not columns or (not first and is_explained(result.end())):
+        return 0
+    return write(columns, chain(first, rows), form, out)
 
 
 def is_explained(ending: Ending) -> bool:

@@ -145,15 +145,16 @@ def import_from_server(db: Database, uri: str, options: argparse.Namespace, stag
 
 
 def _import(options: argparse.Namespace) -> int:
-    from hoplite.cli.render import write
+    from hoplite.cli.answer import write_rows
     from hoplite.cli.schema import print_schema
+    from hoplite.cli.shown_values import showing_session, shown_rows
 
     _settle_places(options)
     with _filled(options) as db:
         print_schema(db)
         if options.query:
-            result = db.run(options.query)
-            write(result.keys(), (record.values() for record in result), "table", sys.stdout)
+            result = showing_session(db).run(options.query)
+            write_rows(result, shown_rows(result), "table", sys.stdout)
     return 0
 
 

@@ -9,7 +9,9 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Literal, TextIO, get_args
+from typing import IO, TYPE_CHECKING, Any, Literal, get_args
+
+from hoplite.lazy import lazy_pattern
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 Format = Literal["table", "json", "jsonl", "csv"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+_CONTROL = lazy_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and newline
 _NARROWEST = 6  # characters of the narrowest useful column
 
 
@@ -43,6 +46,16 @@ def cypher_text(value: Any) -> str:
 def cell_text(value: Any) -> str:
     """Like `cypher_text`, but with strings unquoted."""
     return value if isinstance(value, str) else cypher_text(value)
+
+
+def visible(text: str) -> str:
+    """The text for a terminal, which would obey control characters: they are shown as Cypher would write them."""
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 row`, `1,000 rows`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def plain(value: Any) -> Any:
@@ -111,13 +124,13 @@ def _style(value: Any) -> str:
 
 
 def _text(content: str, style: str = "") -> Text:
-    """Text that is shown literally: `[:TREATS]` is not markup."""
+    """Text that is shown literally: `[:TREATS]` is not markup, and an escape sequence has no effect."""
     from rich.text import Text
 
-    return Text(content, style=style)
+    return Text(visible(content), style=style)
 
 
-def write(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: Format, out: TextIO) -> int:
+def write(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: Format, out: IO[str]) -> int:
     """Write an answer; returns the number of rows. JSON lines and CSV are written as the rows come."""
     count = 0
     match form:
@@ -135,14 +148,17 @@ def write(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: Format, o
                 count += 1
         case "csv":
             writer = csv.writer(out, lineterminator="\n")
+            quoting = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL)
             writer.writerow(columns)
             for row in rows:
-                writer.writerow(["" if value is None else _csv_cell(value) for value in row])
+                cells = ["" if value is None else _csv_cell(value) for value in row]
+                # Before Python 3.13, a carriage return is not quoted, and readers take it for the end of a row.
+                (quoting if any("\r" in cell for cell in cells) else writer).writerow(cells)
                 count += 1
     return count
 
 
-def _print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], out: TextIO) -> None:
+def _print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], out: IO[str]) -> None:
     """On a terminal it fits the screen; elsewhere lines are as long as needed."""
     if find_spec("rich") is None:
         out.write(plain_table(columns, rows))
@@ -161,8 +177,8 @@ def _print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], out: Tex
 
 def plain_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """A table without the extra `cli`: the same lines, not fitted to a screen."""
-    cells = [[cell_text(value).splitlines() or [""] for value in row] for row in rows]
-    parts = [[column.splitlines() or [""] for column in columns], *cells]
+    cells = [[visible(cell_text(value)).split("\n") for value in row] for row in rows]
+    parts = [[visible(column).split("\n") for column in columns], *cells]
     widths = [max(len(line) for row in parts for line in row[place]) for place in range(len(columns))]
     numbers = [bool(rows) and all(_is_number(row[place]) for row in rows) for place in range(len(columns))]
 
@@ -183,7 +199,7 @@ def plain_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return "\n".join((*lines, rule("╰", "┴", "╯"), ""))
 
 
-def write_json(value: Any, out: TextIO) -> None:
+def write_json(value: Any, out: IO[str]) -> None:
     """One JSON document, indented."""
     out.write(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
 

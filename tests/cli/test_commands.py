@@ -102,6 +102,31 @@ def test_a_plan_says_how_operators_are_computed(mode: str, capsys: pytest.Captur
     assert "Hops run in: " in out and "Total database accesses" in out
 
 
+TIMES = {
+    "date('-0044-03-15')": "-0044-03-15",
+    "date('+12345-01-01')": "+12345-01-01",
+    "localdatetime('-0001-12-31T23:59:59.5')": "-0001-12-31T23:59:59.5",
+    "datetime('2024-07-01T12:00:00[Europe/Berlin]')": "2024-07-01T12:00:00+02:00[Europe/Berlin]",
+    "datetime('+12345-01-01T00:00:00Z')": "+12345-01-01T00:00:00Z",
+    "time('12:30:00+01:00')": "12:30:00+01:00",
+    "duration('P14M3DT5S')": "P1Y2M3DT5S",
+}
+
+
+@pytest.mark.parametrize("expression", TIMES)
+def test_times_are_written_as_neo4j_does(expression: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = TIMES[expression]
+    query = f"WITH {expression} AS t CREATE (n:Event {{at: t}}) RETURN t, n, [t] AS list, {{t: t}} AS map"
+    assert main(["query", query]) == 0
+    shown = capsys.readouterr().out
+    assert all(part in shown for part in (f"│ {text} ", f"at: {text}}}", f"[{text}]", f"{{t: {text}}}"))
+    assert main(["query", query, "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["t"], row["n"]["properties"], row["list"], row["map"]) == (text, {"at": text}, [text], {"t": text})
+    assert main(["query", f"RETURN {expression} AS t", "--format", "csv"]) == 0
+    assert capsys.readouterr().out == f"t\n{text}\n"
+
+
 def test_notifications_go_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["query", "--sample", "MATCH (d:Durg) RETURN d.name AS name", "--format", "csv"]) == 0
     shown = capsys.readouterr()
@@ -176,6 +201,11 @@ def test_a_corrupt_line_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["import", "jsonl", str(path)]) == 1
     error = capsys.readouterr().err
     assert "bad.jsonl" in error and "4" in error and "Traceback" not in error
+
+
+def test_a_query_after_an_import_shows_times_of_any_year(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", "jsonl", graph, "--query", "RETURN date('-0044-03-15') AS ides"]) == 0
+    assert "-0044-03-15" in capsys.readouterr().out
 
 
 def test_import_says_what_was_loaded(graph: str, capsys: pytest.CaptureFixture[str]) -> None:

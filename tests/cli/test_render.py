@@ -10,7 +10,7 @@ import pytest
 from neo4j.time import Date, Duration
 
 import hoplite
-from hoplite.cli.render import cypher_text, plain, to_text, write
+from hoplite.cli.render import counted, cypher_text, plain, plain_table, to_text, write
 
 
 @pytest.mark.parametrize(
@@ -78,3 +78,25 @@ def test_a_table_shows_markup_as_it_is() -> None:
     out = io.StringIO()
     assert write(["[bold]"], [["[:TREATS]"]], "table", out) == 1
     assert "[bold]" in out.getvalue() and "[:TREATS]" in out.getvalue()
+
+
+CONTROL = "a\x1b[31mb\x07\x9b\x7f\r"
+
+
+def test_a_table_does_not_pass_control_characters_to_the_terminal() -> None:
+    shown = to_text([f"n{CONTROL}"], [[CONTROL], [[CONTROL]], ["two\nlines\tand a tab"]], "table")
+    assert not set("\x1b\x07\x9b\x7f\r") & set(shown)
+    assert "a\\u001b[31mb\\u0007\\u009b\\u007f\\u000d" in shown and "two " in shown and "lines" in shown
+    drawn = plain_table([f"n{CONTROL}"], [[CONTROL], [[CONTROL]], ["two\nlines"]])
+    assert not set("\x1b\x07\x9b\x7f\r") & set(drawn) and "a\\u001b[31mb" in drawn
+    assert {len(line) for line in drawn.splitlines()} == {len(drawn.splitlines()[0])}
+
+
+def test_formats_for_programs_keep_control_characters() -> None:
+    assert json.loads(to_text(["n"], [[CONTROL]], "jsonl")) == {"n": CONTROL}
+    assert to_text(["n"], [[CONTROL]], "csv") == f'n\n"{CONTROL}"\n'
+
+
+@pytest.mark.parametrize(("number", "text"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows"), (1000, "1,000 rows")])
+def test_what_is_counted_agrees_with_its_number(number: int, text: str) -> None:
+    assert counted(number, "row") == text
