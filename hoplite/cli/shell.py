@@ -6,9 +6,8 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +15,19 @@ from neo4j.exceptions import DriverError, Neo4jError
 from rich.console import Console
 from rich.text import Text
 
-from hoplite.cli.answer import Ending, changes_text, hops_text, is_explained, notification_lines, plan_text
-from hoplite.cli.render import FORMATS, Format, cypher_text, fitting, to_text
+from hoplite.cli.answer import (
+    Ending,
+    changes_text,
+    hops_text,
+    is_explained,
+    notification_lines,
+    write_plan,
+    write_rows,
+)
+from hoplite.cli.paging import is_longer_than_screen, missing_pager, page
+from hoplite.cli.render import FORMATS, Format, counted, cypher_text, fitting, to_text, visible, write
 from hoplite.cli.schema import print_schema
+from hoplite.cli.shown_values import showing_session, shown_rows, skip_all
 from hoplite.cli.statements import is_exit, is_finished, script_entries
 from hoplite.grammar.statements import split_statements
 from hoplite.lazy import lazy_pattern
@@ -40,7 +49,7 @@ A statement ends with ; and may span lines. Tab completes labels, types, keys, f
   :begin                  begin a transaction; :commit and :rollback end it
   :source FILE            run the statements of a file
   :mode FORM              show answers as table, json, jsonl or csv
-  :limit N                show at most N rows of an answer (0: all of them)
+  :limit N                show at most N rows of an answer (0: all of them); tables on a screen have 200 otherwise
   :pager on|off           page through answers that are longer than the screen
   :help                   this text
   :quit                   leave (so do exit and Ctrl-D)
@@ -50,7 +59,7 @@ _MODE = lazy_pattern(r"\s*(?:EXPLAIN|PROFILE)\b", re.IGNORECASE)
 
 
 def run_shell(db: Database, *, timeout: float | None, max_rows: int | None, read_only: bool) -> int:
-    with db.session(timeout=timeout, max_rows=max_rows, read_only=read_only) as session:
+    with showing_session(db, timeout=timeout, max_rows=max_rows, read_only=read_only) as session:
         shell = Shell(db, session)
         if not sys.stdin.isatty():
             return shell.run_script(sys.stdin.read())
@@ -68,10 +77,11 @@ class Shell:
     def __init__(self, db: Database, session: Session) -> None:
         self.db, self.session = db, session
         self.console = Console()
+        self.errors = Console(stderr=True)
         self.failures = 0
         self.parameters: dict[str, Any] = {}
         self.mode: Format = "table"
-        self.row_limit = ROWS_SHOWN
+        self.row_limit: int | None = None  # as the user set it; 0 for all rows
         self.pages = True
         self._transaction: Transaction | None = None
         self._is_leaving = False
@@ -165,7 +175,8 @@ class Shell:
         statement = _MODE.sub("", query, count=1)
         result = self._run(f"{name[1:].upper()} {statement}")
         ending = result.end()
-        self._print_plan(result, ending)
+        hops = hops_text(self.db, result)
+        write_plan(ending, hops, "table", self.console.file, self.errors.file)
         self._print_notifications(ending)
 
     def _run(self, statement: str) -> Result:
@@ -175,18 +186,21 @@ class Shell:
     def _set_parameter(self, text: str) -> None:
         if not text:
             for name, value in sorted(self.parameters.items()):
-                self.console.print(Text(f":param {name} => {cypher_text(value)}"), soft_wrap=True)
+                self.console.print(Text(visible(f":param {name} => {cypher_text(value)}")), soft_wrap=True)
             return
         if text == "clear":
             self.parameters.clear()
             return
         if text.startswith("{"):
             given = self._value(text)
+            if not isinstance(given, dict):
+                raise ShellError("The value of :param {...} is a map of parameters by name.")
         else:
-            name, arrow, expression = text.partition("=>")
-            if not arrow:
+            name, _, expression = text.partition("=>")
+            name = name.strip().strip("`")
+            if not (name and expression.strip()):
                 raise ShellError("Write :param NAME => VALUE, or :param {NAME: VALUE, ...}")
-            given = {name.strip().strip("`"): self._value(expression)}
+            given = {name: self._value(expression)}
         self.parameters.update(given)
 
     def _value(self, expression: str) -> Any:
@@ -242,39 +256,62 @@ class Shell:
     def _show(self, statement: str) -> None:
         began = time.perf_counter()
         result = self._run(statement)
-        columns = list(result.keys())
-        records = iter(result)
-        rows = [record.values() for record in (islice(records, self.row_limit) if self.row_limit else records)]
-        more = sum(1 for _ in records)
-        ending = result.end()
-        milliseconds = (time.perf_counter() - began) * 1000
-        if columns and not is_explained(ending):
-            self._print_rows(columns, rows)
-        self._print_plan(result, ending)
+        rows = shown_rows(result, self._rows_to_show())
+        if self.mode == "table" or self._may_page:
+            held = list(rows)
+            count, more, ending = len(held), skip_all(result), result.end()
+            milliseconds = (time.perf_counter() - began) * 1000
+            if result.keys() and not is_explained(ending):
+                self._print_rows(result.keys(), held)
+        else:
+            count = write_rows(result, rows, self.mode, self.console.file)
+            more, ending = skip_all(result), result.end()
+            milliseconds = (time.perf_counter() - began) * 1000
+        write_plan(ending, hops_text(self.db, result), self.mode, self.console.file, self.errors.file)
         self._print_notifications(ending)
-        counted = f"{len(rows) + more:,} row{'' if len(rows) + more == 1 else 's'}"
-        shown = f" (the first {len(rows)} are shown)" if more else ""
-        changes = changes_text(ending)
-        self.console.print(
-            Text(f"{counted}{shown}, {milliseconds:.1f} ms" + (f"; {changes}" if changes else ""), "dim")
-        )
+        self._print_closing(count, more, milliseconds, changes_text(ending))
 
-    def _print_plan(self, result: Result, ending: Ending) -> None:
-        if (plan := plan_text(ending, hops_text(self.db, result))) is not None:
-            self.console.print(Text(plan), soft_wrap=True)
+    def _rows_to_show(self) -> int | None:
+        """How many rows of an answer to show; None for all. Without :limit, only tables on a screen have an end."""
+        if self.row_limit is not None:
+            return self.row_limit or None
+        return ROWS_SHOWN if self.mode == "table" and self.console.is_terminal else None
+
+    @property
+    def _may_page(self) -> bool:
+        return self.pages and self.console.is_terminal
+
+    def _print_closing(self, count: int, more: int, milliseconds: float, changes: str) -> None:
+        """How many rows there were, how long it took, and what changed. Other programs are to read the rows alone."""
+        shown = "" if not more else " (the first is shown)" if count == 1 else f" (the first {count:,} are shown)"
+        text = f"{counted(count + more, 'row')}{shown}, {milliseconds:.1f} ms" + (f"; {changes}" if changes else "")
+        if self.mode == "table":
+            self.console.print(Text(text, "dim"))
+        elif more or self.errors.is_terminal:
+            self.errors.print(Text(text, "dim"))
 
     def _print_notifications(self, ending: Ending) -> None:
         for line in notification_lines(ending):
-            self.console.print(Text(line, "yellow"), soft_wrap=True)
+            self.errors.print(Text(visible(line), "yellow"), soft_wrap=True)
 
-    def _print_rows(self, columns: list[str], rows: list[list[Any]]) -> None:
-        if self.mode != "table":
-            self.console.print(Text(to_text(columns, rows, self.mode).rstrip("\n")), soft_wrap=True)
-            return
-        drawn = fitting(columns, rows, self.console.width)
-        if self.pages and self.console.is_terminal and drawn.row_count + 4 > self.console.height:
-            with self.console.pager(styles=True):
-                self.console.print(drawn)
+    def _print_rows(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        drawn = fitting(columns, rows, self.console.width) if self.mode == "table" else None
+        if self._may_page:
+            if drawn is None:
+                text = to_text(columns, rows, self.mode)
+            else:
+                with self.console.capture() as captured:
+                    self.console.print(drawn)
+                text = captured.get()
+            if is_longer_than_screen(text, self.console):
+                if (missing := missing_pager()) is None:
+                    page(text)
+                    return
+                self.errors.print(
+                    Text(f"The pager {missing} is not installed; :pager off stops looking for it.", "yellow")
+                )
+        if drawn is None:
+            write(columns, rows, self.mode, self.console.file)
         else:
             self.console.print(drawn)
 
@@ -282,6 +319,8 @@ class Shell:
         """Run it; an error is printed and the shell continues. True if there was none."""
         try:
             action()
+        except BrokenPipeError:
+            raise  # nobody reads the answers any more
         except Neo4jError as error:
             self._complain(f"{error.code}\n{error.message}")
         except (DriverError, ShellError, ValueError, OSError) as error:
@@ -294,7 +333,7 @@ class Shell:
 
     def _complain(self, message: str) -> None:
         self.failures += 1
-        self.console.print(Text(message, "red"), soft_wrap=True)
+        self.errors.print(Text(visible(message), "red"), soft_wrap=True)
 
 
 def prompt_session(db: Database, **streams: Any) -> PromptSession[str]:

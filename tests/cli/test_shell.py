@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import io
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from rich.console import Console
 import hoplite
 from hoplite.cli import main
 from hoplite.cli.shell import Shell, prompt_session
+from hoplite.cli.shown_values import showing_session
 
 
 @pytest.fixture
@@ -26,8 +29,8 @@ def db() -> Iterator[hoplite.Database]:
 
 def shell_of(db: hoplite.Database, **limits: Any) -> tuple[Shell, io.StringIO]:
     out = io.StringIO()
-    shell = Shell(db, db.session(**limits))
-    shell.console = Console(file=out, width=120)
+    shell = Shell(db, showing_session(db, **limits))
+    shell.console = shell.errors = Console(file=out, width=120)
     return shell, out
 
 
@@ -209,9 +212,130 @@ def test_modes_and_limits(db: hoplite.Database) -> None:
         shell.run_text(line)
     assert out.getvalue().splitlines()[:3] == ["x", "7", "8"]
     assert "3 rows (the first 2 are shown)" in out.getvalue()
+    for line in (":mode table", ":limit 1", "UNWIND range(7, 9) AS x RETURN x;"):
+        shell.run_text(line)
+    assert "3 rows (the first is shown)" in out.getvalue()
     for line, complaint in ((":mode xml", "table, json"), (":limit some", "a number"), (":pager maybe", "on or off")):
         shell.run_text(line)
         assert complaint in out.getvalue()
+
+
+MANY = "UNWIND range(1, 1000) AS x RETURN x, 'a\\tb' AS y;"
+
+
+def read(form: str, text: str) -> list[Any]:
+    if form == "csv":
+        return [{"x": int(row["x"]), "y": row["y"]} for row in csv.DictReader(io.StringIO(text))]
+    rows: list[Any] = json.loads(text) if form == "json" else [json.loads(line) for line in text.splitlines()]
+    return rows
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "jsonl"])
+def test_a_piped_shell_prints_what_programs_can_read(
+    form: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f":mode {form}\nCREATE (:X);\n{MANY}"))
+    assert main(["shell"]) == 0
+    shown = capsys.readouterr()
+    assert read(form, shown.out) == [{"x": x, "y": "a\tb"} for x in range(1, 1001)]
+    assert shown.err == ""
+    monkeypatch.setattr("sys.stdin", io.StringIO(f":mode {form}\n:limit 3\n{MANY}"))
+    assert main(["shell"]) == 0
+    shown = capsys.readouterr()
+    assert len(read(form, shown.out)) == 3 and "1,000 rows (the first 3 are shown)" in shown.err
+
+
+def test_what_is_not_an_answer_goes_to_standard_error(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for script, told in (
+        ("RETURN y;", "Variable `y` not defined"),
+        (":mode xml", ":mode takes table"),
+        (":nothing", "There is no :nothing"),
+        (":mode csv\nMATCH (n:Nothing) RETURN n.x AS x;", "Nothing"),
+        (":begin\n:mode csv\nRETURN 1 AS x;", "was rolled back"),
+        (":mode csv\nPROFILE RETURN 1 AS x;", "DB Hits"),
+    ):
+        monkeypatch.setattr("sys.stdin", io.StringIO(script))
+        main(["shell"])
+        shown = capsys.readouterr()
+        assert told in shown.err and shown.out in ("", "x\n", "x\n1\n")
+
+
+def test_a_plan_in_json(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(":mode json\nEXPLAIN RETURN 1 AS x;"))
+    assert main(["shell"]) == 0
+    assert json.loads(capsys.readouterr().out)["operatorType"] == "ProduceResults@neo4j"
+
+
+def on_a_screen(db: hoplite.Database, monkeypatch: pytest.MonkeyPatch, pager: str) -> tuple[Shell, io.StringIO]:
+    shell, out = shell_of(db)
+    shell.console = shell.errors = Console(file=out, width=80, height=25, force_terminal=True, color_system=None)
+    monkeypatch.delenv("MANPAGER", raising=False)
+    monkeypatch.setenv("PAGER", pager)
+    monkeypatch.setattr("hoplite.cli.shell.page", lambda text: out.write(f"paged\n{text}"))
+    return shell, out
+
+
+def test_tables_on_a_screen_end_after_200_rows(db: hoplite.Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell, out = on_a_screen(db, monkeypatch, "cat")
+    shell.run_text(MANY)
+    assert "1,000 rows (the first 200 are shown)" in out.getvalue() and "│  200 │" not in out.getvalue()
+    assert "│ 200 │" in out.getvalue() and "201" not in out.getvalue()
+    shell.run_text(":limit 0")
+    shell.run_text(MANY)
+    assert "│ 1000 │" in out.getvalue()
+    shell, out = on_a_screen(db, monkeypatch, "cat")
+    shell.run_text(":mode csv")
+    shell.run_text(MANY)
+    assert "1000,a" in out.getvalue() and "1,000 rows, " in out.getvalue()
+
+
+@pytest.mark.parametrize("form", ["table", "json", "jsonl", "csv"])
+def test_answers_longer_than_the_screen_are_paged(
+    form: str, db: hoplite.Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for query, is_paged in (
+        ("UNWIND range(1, 3) AS x RETURN x;", False),
+        ("UNWIND range(1, 80) AS x RETURN x;", True),
+        (f"RETURN '{'long ' * 500}' AS x;", True),  # one row, of many lines
+    ):
+        shell, out = on_a_screen(db, monkeypatch, "cat")
+        shell.run_text(f":mode {form}")
+        shell.run_text(query)
+        assert ("paged" in out.getvalue()) is is_paged
+        shell.run_text(":pager off")
+        out.seek(0)
+        out.truncate()
+        shell.run_text(query)
+        assert "paged" not in out.getvalue() and len(out.getvalue().splitlines()) > 1
+
+
+def test_without_its_pager_an_answer_is_printed(db: hoplite.Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell, out = on_a_screen(db, monkeypatch, "no-such-pager -R")
+    shell.run_text("UNWIND range(1, 80) AS x RETURN x;")
+    assert "The pager no-such-pager -R is not installed" in out.getvalue()
+    assert "paged" not in out.getvalue() and "│ 80 │" in out.getvalue() and shell.failures == 0
+
+
+@pytest.mark.parametrize("text", [":param  => 1", ":param x =>", ":param `` => 1"])
+def test_a_parameter_has_a_name_and_a_value(text: str, db: hoplite.Database) -> None:
+    shell, out = shell_of(db)
+    shell.run_text(text)
+    assert "Write :param NAME => VALUE" in out.getvalue() and shell.parameters == {}
+
+
+def test_parameters_in_braces_are_a_map(db: hoplite.Database) -> None:
+    shell, out = shell_of(db)
+    shell.run_text(":param {a: 1}.a")
+    assert "a map of parameters" in out.getvalue() and shell.parameters == {}
+
+
+def test_times_of_any_year_are_shown(db: hoplite.Database) -> None:
+    shell, out = shell_of(db)
+    shell.run_text(":param ides => date('-0044-03-15')")
+    shell.run_text("RETURN $ides AS ides, date('+12345-01-01') AS late;")
+    assert "-0044-03-15" in out.getvalue() and "+12345-01-01" in out.getvalue() and shell.failures == 0
 
 
 def test_many_columns_become_records(db: hoplite.Database) -> None:
@@ -240,5 +364,5 @@ def test_the_prompt_takes_lines_until_a_semicolon(
 def test_standard_input_is_a_script(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("RETURN 1 AS one; RETURN y; RETURN 3 AS three;"))
     assert main(["shell"]) == 1
-    out = capsys.readouterr().out
-    assert "one" in out and "Variable `y` not defined" in out and "three" not in out
+    shown = capsys.readouterr()
+    assert "one" in shown.out and "Variable `y` not defined" in shown.err and "three" not in shown.out
