@@ -70,6 +70,19 @@ def test_a_query_prints_a_table_without_the_extra_for_it() -> None:
     ], done.stderr
 
 
+def test_the_server_for_models_names_its_extra() -> None:
+    program = """
+absent += ["anyio", "pydantic"]  # which the extra installs too
+from hoplite.cli import main
+sys.exit(main(["mcp", "--sample"]))
+"""
+    done = run(program)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "hoplite: `hoplite mcp` needs mcp, which is not installed: pip install 'hoplitedb[mcp]'\n",
+    )
+
+
 @pytest.mark.parametrize("command", ["demo", "shell"])
 def test_a_command_names_the_extra_that_it_needs(command: str) -> None:
     done = hoplite_command(command)

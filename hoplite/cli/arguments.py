@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -44,3 +45,44 @@ class Commands:
         options = self._parsers[chosen.command].parse_intermixed_args(words[1:])
         options.command_name = chosen.command
         return options
+
+
+def seconds(text: str) -> float:
+    """A length of time: a number that is not negative."""
+    number = _number(text)
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds: 0 or more")
+    return number
+
+
+def count(text: str) -> int:
+    """How many there may be: 0 or more."""
+    return _whole(text, 0, None)
+
+
+def positive(text: str) -> int:
+    """How many there are to be: 1 or more."""
+    return _whole(text, 1, None)
+
+
+def port(text: str) -> int:
+    """A TCP port, 0 for any that is free."""
+    return _whole(text, 0, 65_535)
+
+
+def _whole(text: str, least: int, most: int | None) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if number < least or (most is not None and number > most):
+        accepted = f"of {least} or more" if most is None else f"from {least} to {most:,}"
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number {accepted}")
+    return number
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

@@ -7,6 +7,7 @@ import json
 import sys
 from typing import Any
 
+from hoplite.cli.arguments import positive, seconds
 from hoplite.cli.opening import MEMORY, add_database_options, open_database
 
 
@@ -18,10 +19,10 @@ def add_ask_command(commands: Any) -> None:
     parser.add_argument("question", metavar="QUESTION", help="the question, in plain words")
     parser.add_argument("--model", required=True, metavar="NAME@URL",
                         help="an OpenAI-compatible endpoint: qwen3:4b@http://localhost:11434/v1")  # fmt: skip
-    parser.add_argument("--attempts", type=int, default=3, metavar="N", help="how often the model may try; 3")
+    parser.add_argument("--attempts", type=positive, default=3, metavar="N", help="how often the model may try; 3")
     parser.add_argument("--temperature", type=float, default=0.2, help="0.2")
     parser.add_argument("--seed", type=int, help="seed of the model, for the same answer each time")
-    parser.add_argument("--timeout", type=float, default=10.0, metavar="SECONDS", help="for each query; 10")
+    parser.add_argument("--timeout", type=seconds, default=10.0, metavar="SECONDS", help="for each query; 10")
     parser.add_argument("--json", action="store_true", help="print everything: attempts, evidence, timings")
     add_database_options(parser)
     parser.set_defaults(command=_ask, read_only=True)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from hoplite.cli.arguments import seconds
 from hoplite.cli.importing import add_server_options, import_from_server, server_auth
 from hoplite.cli.opening import MEMORY, UsageError, import_file, open_database, progress_bar
 
@@ -32,7 +33,7 @@ def add_diff_command(commands: Any) -> None:
     report.add_argument("--html", type=Path, metavar="FILE", help="write it as a page with rows side by side")
     report.add_argument("--all", action="store_true", help="show equal answers too")
     report.add_argument("--notifications", action="store_true", help="compare notifications too")
-    report.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS", help="for each query; 60")
+    report.add_argument("--timeout", type=seconds, default=60.0, metavar="SECONDS", help="for each query; 60")
     diff.set_defaults(command=_diff, sample=False, imported=None)
 
 

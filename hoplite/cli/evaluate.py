@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hoplite.cli.arguments import positive, seconds
 from hoplite.cli.opening import MEMORY, UsageError, add_database_options, open_database
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ def add_eval_command(commands: Any) -> None:
     parser.add_argument("--model", action="append", default=[], metavar="MODEL",
                         help="a file of recorded answers, the name of a model that the questions have answers of, or "
                         "NAME@URL of an OpenAI-compatible endpoint; again for several; all recorded ones")  # fmt: skip
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth question")
-    parser.add_argument("--timeout", type=float, default=10.0, metavar="SECONDS", help="for each query; 10")
+    parser.add_argument("--every", type=positive, default=1, metavar="N", help="every Nth question")
+    parser.add_argument("--timeout", type=seconds, default=10.0, metavar="SECONDS", help="for each query; 10")
     parser.add_argument("--no-evidence", action="store_true", help="do not compare the evidence for the rows")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all measures as JSON")
     add_database_options(parser)
@@ -41,7 +42,7 @@ def add_eval_command(commands: Any) -> None:
 def _eval(options: argparse.Namespace) -> int:
     from hoplite.models.evaluate import Evaluation, read_questions, table
 
-    questions = list(read_questions(options.questions, max(1, options.every)))
+    questions = list(read_questions(options.questions, options.every))
     if not questions:
         raise UsageError(f"{options.questions}: there are no questions in it.")
     database = _databases(options)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from importlib import import_module
 from typing import Any
 
+from hoplite.cli.arguments import count, positive, seconds
+from hoplite.cli.arguments import port as port_number
 from hoplite.cli.opening import MEMORY, add_database_options, open_database
 
 
@@ -20,9 +23,9 @@ def add_mcp_command(commands: Any) -> None:
                      help="serve streamable HTTP at http://HOST:PORT/mcp; HOST is 127.0.0.1 if not given")  # fmt: skip
     add_database_options(mcp)
     limits = mcp.add_argument_group("limits of each call")
-    limits.add_argument("--tokens", type=int, default=6_000, metavar="N", help="of an answer; 6,000")
-    limits.add_argument("--max-rows", type=int, default=1_000, metavar="N", help="of an answer; 1,000")
-    limits.add_argument("--timeout", type=float, default=10.0, metavar="SECONDS", help="10")
+    limits.add_argument("--tokens", type=positive, default=6_000, metavar="N", help="of an answer; 6,000")
+    limits.add_argument("--max-rows", type=count, default=1_000, metavar="N", help="of an answer; 1,000")
+    limits.add_argument("--timeout", type=seconds, default=10.0, metavar="SECONDS", help="10")
     limits.add_argument("--query-memory", default="256MB", metavar="SIZE", help="256MB")
     limits.add_argument("--estimated-rows", type=float, default=10_000_000, metavar="N",
                         help="refuse statements that are expected to make more; 10,000,000")  # fmt: skip
@@ -32,12 +35,13 @@ def add_mcp_command(commands: Any) -> None:
 def _address(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     try:
-        return host or "127.0.0.1", int(port)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form HOST:PORT") from None
+        return host or "127.0.0.1", port_number(port)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form HOST:PORT: {error}") from None
 
 
 def _mcp(options: argparse.Namespace) -> int:
+    import_module("mcp")  # before the packages that come with it, so that an error names the one of the extra
     from hoplite.models.mcp_server import make_server
     from hoplite.models.mcp_tools import Settings
 

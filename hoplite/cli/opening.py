@@ -10,6 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hoplite.cli.arguments import count, seconds
+
 if TYPE_CHECKING:
     from hoplite.api.database import Database
 
@@ -33,8 +35,8 @@ def add_database_options(parser: argparse.ArgumentParser) -> None:
 
 def add_limit_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("limits")
-    group.add_argument("--timeout", type=float, metavar="SECONDS", help="stop a query after this many seconds")
-    group.add_argument("--max-rows", type=int, metavar="N", help="stop a query that gives more rows")
+    group.add_argument("--timeout", type=seconds, metavar="SECONDS", help="stop a query after this many seconds")
+    group.add_argument("--max-rows", type=count, metavar="N", help="stop a query that gives more rows")
     group.add_argument("--read-only", action="store_true", help="refuse queries that would change the graph")
 
 
@@ -119,7 +121,15 @@ def parameter(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not (name and equals):
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form name=value")
+    from hoplite.values.driver import from_driver
+
     try:
-        return name, json.loads(value)
+        parsed = json.loads(value)
+        from_driver(parsed)
     except json.JSONDecodeError:
         return name, value
+    except (ValueError, TypeError, OverflowError) as error:
+        raise argparse.ArgumentTypeError(f"${name}: {error}") from None
+    except RecursionError:
+        raise argparse.ArgumentTypeError(f"${name}: lists and maps are nested too deeply") from None
+    return name, parsed

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hoplite.cli.arguments import port as port_number
+from hoplite.cli.arguments import positive, seconds
 from hoplite.cli.opening import MEMORY, UsageError, add_database_options, add_limit_options, open_database
 from hoplite.collector import held_back
 
@@ -38,11 +40,11 @@ def add_serve_commands(commands: Any) -> None:
                         help="pages from this origin may connect too: https://example.org")  # fmt: skip
     access.add_argument("--diff", action="store_true", help="let clients compare queries with a Neo4j that they name")
     more = serve.add_argument_group("limits of connections")
-    more.add_argument("--max-connections", type=int, default=400, metavar="N", help="400")
+    more.add_argument("--max-connections", type=positive, default=400, metavar="N", help="400")
     more.add_argument(
-        "--idle-timeout", type=float, metavar="SECONDS", help="close a connection that is silent for this long"
+        "--idle-timeout", type=seconds, metavar="SECONDS", help="close a connection that is silent for this long"
     )
-    more.add_argument("--grace", type=float, default=10.0, metavar="SECONDS",
+    more.add_argument("--grace", type=seconds, default=10.0, metavar="SECONDS",
                       help="for running statements when the server stops; 10")  # fmt: skip
     serve.set_defaults(command=_serve)
 
@@ -57,7 +59,7 @@ def _add_common(parser: argparse.ArgumentParser, port: int) -> None:
                         help=f"a folder, created if missing, or {MEMORY} (the default)")  # fmt: skip
     shown = f"{port}" if port else "any that is free"
     parser.add_argument(
-        "--port", type=int, default=port, help=f"the port to listen on, 0 for any that is free; {shown}"
+        "--port", type=port_number, default=port, help=f"the port to listen on, 0 for any that is free; {shown}"
     )
     parser.add_argument("--model", metavar="NAME@URL",
                         help="an OpenAI-compatible endpoint to ask: qwen3:4b@http://localhost:11434/v1")  # fmt: skip

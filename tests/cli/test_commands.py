@@ -195,6 +195,32 @@ def test_a_graph_for_memory_is_not_loaded_into_a_database_on_disk(
         assert db.run("MATCH (n) RETURN labels(n)").value() == [["Old"]]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["query", "RETURN 1", "--max-rows", "-1"], "--max-rows: '-1' is not a whole number of 0 or more"),
+        (["shell", "--timeout", "-1"], "--timeout: '-1' is not a number of seconds"),
+        (["query", "RETURN 1", "--timeout", "nan"], "--timeout: 'nan' is not a number of seconds"),
+        (["mcp", "--max-rows", "few"], "--max-rows: 'few' is not a whole number"),
+        (["mcp", "--http", "localhost:70000"], "'70000' is not a whole number from 0 to 65,535"),
+        (["serve", "--port", "70000"], "--port: '70000' is not a whole number from 0 to 65,535"),
+        (["serve", "--max-connections", "0"], "--max-connections: '0' is not a whole number of 1 or more"),
+        (["query", "RETURN $x", "--param", "x=12345678901234567890"],
+         "--param: $x: Integer 12345678901234567890 out of range"),
+        (["query", "RETURN $x", "--param", 'x=["\\ud800"]'], "--param: $x: "),
+        (["query", "RETURN $x", "--param", f"x={'[' * 99_999}"], "--param: $x: lists and maps are nested too"),
+    ],
+)  # fmt: skip
+def test_a_wrong_setting_is_refused_before_anything_runs(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert left.value.code == 2
+    captured = capsys.readouterr()
+    assert message in captured.err and "Traceback" not in captured.err and captured.out == ""
+
+
 def test_a_corrupt_line_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "bad.jsonl"
     path.write_text(GRAPH + "{not json\n")
