@@ -16,6 +16,7 @@ from hoplite.lazy_dataclass import dataclass
 from hoplite.storage.graph import Graph
 from hoplite.storage.importers.bad_rows import BadRows
 from hoplite.storage.importers.key_kinds import stored_kind
+from hoplite.storage.importers.lines import Progress
 from hoplite.storage.importers.plain_csv import CsvColumns, CsvTable, read_csv_table
 from hoplite.storage.importers.problem import bad_file
 from hoplite.storage.importers.table_columns import table_columns
@@ -26,6 +27,7 @@ from hoplite.values.driver import to_driver
 Tell: TypeAlias = Callable[[str], object]
 Begin: TypeAlias = Callable[[], AbstractContextManager[RunsStatements]]
 _ROWS_AT_ONCE = 10_000
+_ROWS_OF_PART = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,7 @@ def load_csv(
     load: CsvLoad,
     bad_rows: BadRows,
     tell: Tell,
+    progress: Progress | None = None,
 ) -> Loaded:
     """Load a file; returns how much was loaded."""
     read = load.read(graph, bad_rows)
@@ -117,13 +120,23 @@ def load_csv(
     tell(read.describe())
     tell(load.intent())
     if load.upsert:
-        return _upsert(begin, load, read, bad_rows)
+        return _upsert(begin, load, read, bad_rows, progress)
+    rows = read.table if progress is None else _parts(read, progress)
     if load.pattern is not None:
-        return load_tables(graph, {}, {load.pattern: read.table}, load.form, bad_rows)
-    return load_tables(graph, {load.node_labels: read.table}, {}, load.form, bad_rows)
+        return load_tables(graph, {}, {load.pattern: rows}, load.form, bad_rows)
+    return load_tables(graph, {load.node_labels: rows}, {}, load.form, bad_rows)
 
 
-def _upsert(begin: Begin, load: CsvLoad, read: CsvTable, bad_rows: BadRows) -> Loaded:
+def _parts(read: CsvTable, progress: Progress) -> Iterator[Any]:
+    """The table in parts; a part that is asked for means that the one before it is done."""
+    total = read.table.num_rows
+    for first in range(0, max(total, 1), _ROWS_OF_PART):
+        progress(first, total)
+        yield read.table.slice(first, _ROWS_OF_PART)
+    progress(total, total)
+
+
+def _upsert(begin: Begin, load: CsvLoad, read: CsvTable, bad_rows: BadRows, progress: Progress | None = None) -> Loaded:
     """A row changes the node that has its key, or becomes a new node. Empty fields leave a property unchanged."""
     labels, key = load.node_labels, load.form.key_of(load.node_labels)
     assert key is not None
@@ -144,6 +157,8 @@ def _upsert(begin: Begin, load: CsvLoad, read: CsvTable, bad_rows: BadRows) -> L
             counters = script.run(merge, {"rows": rows, "key": key}).consume().counters
             added += counters.nodes_created
             changed += len(rows) - counters.nodes_created
+            if progress is not None:
+                progress(added + changed, read.table.num_rows)
     counts = {**bad_rows.summary(added, 0), "changed": changed}
     return Loaded(counts, ((labels[0], key),) if constraints else ())
 

@@ -106,6 +106,7 @@ class Transfers:
         unique: bool = True,
         on_error: OnError = "fail",
         tell: Callable[[str], object] | None = print,
+        progress: Progress | None = None,
     ) -> Loaded:
         """Load a plain CSV file whose first line names its columns, gzipped or not; returns how much was loaded.
 
@@ -115,7 +116,8 @@ class Transfers:
         whose key exists changes that node, and its empty fields change nothing.
 
         With `relationship=("Person", "ACTED_IN", "Movie")` rows become relationships, from the node whose key is in the
-        column `start` to the one in the column `end`; `key` may give a name for each label.
+        column `start` to the one in the column `end`; `key` may give a name for each label. `progress` is called with
+        the number of rows done and the total.
         """
         from hoplite.api.csv_tables import CsvLoad, load_csv
         from hoplite.storage.importers.table_form import TableForm
@@ -123,7 +125,7 @@ class Transfers:
         with self._filling() as graph:
             form = TableForm("id" if key is None and relationship else key, start, end, unique)
             load = CsvLoad(path, label, relationship, form, upsert, types, delimiter)
-            return load_csv(graph, self._begin_script, load, BadRows(on_error), tell or _silent)
+            return load_csv(graph, self._begin_script, load, BadRows(on_error), tell or _silent, progress)
 
     def import_jsonl(
         self, path: File, progress: Progress | None = None, *, on_error: OnError = "fail"

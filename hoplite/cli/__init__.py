@@ -125,10 +125,10 @@ def _shell(options: argparse.Namespace) -> int:
 
 
 def _warm(options: argparse.Namespace) -> int:
-    from hoplite.cli.opening import progress_bar
+    from hoplite.cli.progress import progress_bar
     from hoplite.engine.hops.compiling import fill_cache
 
-    with progress_bar("Compiling kernels") as progress:
+    with progress_bar("Compiling kernels", "kernels") as progress:
         folder = fill_cache(progress)
     print(f"Compiled kernels are in {folder}")
     return 0

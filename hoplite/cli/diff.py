@@ -10,7 +10,8 @@ from typing import Any
 
 from hoplite.cli.arguments import seconds
 from hoplite.cli.importing import add_server_options, import_from_server, server_auth
-from hoplite.cli.opening import MEMORY, UsageError, import_file, open_database, progress_bar
+from hoplite.cli.opening import MEMORY, UsageError, import_file, open_database
+from hoplite.cli.progress import progress_bar
 
 
 def add_diff_command(commands: Any) -> None:
@@ -47,7 +48,7 @@ def _diff(options: argparse.Namespace) -> int:
             import_from_server(db, options.neo4j, options)
         elif options.graph:
             import_file(db, options.graph)
-        with progress_bar("Comparing") as progress:
+        with progress_bar("Comparing", "queries") as progress:
             report = diff(
                 db,
                 options.neo4j,

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from hoplite.cli.opening import UsageError, progress_bar
+from hoplite.cli.opening import UsageError
+from hoplite.cli.progress import BYTES, progress_bar
 
 
 def add_disk_commands(commands: Any) -> None:
@@ -50,7 +51,7 @@ def _verify(options: argparse.Namespace) -> int:
     from hoplite.storage.disk.verify import problems_of
 
     path = _existing(options.database)
-    with progress_bar(f"Verifying {path.name}") as progress:
+    with progress_bar(f"Verifying {path.name}", BYTES) as progress:
         problems = problems_of(path, progress)
     for problem in problems:
         print(problem, file=sys.stderr)
@@ -64,7 +65,7 @@ def _recover(options: argparse.Namespace) -> int:
     import hoplite
 
     path = _existing(options.database)
-    with progress_bar(f"Reading {path.name}") as progress:
+    with progress_bar(f"Reading {path.name}", BYTES) as progress:
         done = hoplite.recover(path, options.to, progress)
     print(f"{options.to}: {done.nodes:,} nodes and {done.relationships:,} relationships")
     for title, lines in (

@@ -7,10 +7,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from hoplite.cli.opening import UsageError, add_database_options, open_database, progress_bar
+from hoplite.cli.opening import UsageError, add_database_options, open_database
+from hoplite.cli.progress import progress_bar
 
 KINDS = ("jsonl", "csv", "parquet", "cypher", "triples", "ntriples")
 FOLDERS = ("csv", "parquet")
+ENTITIES = "nodes and relationships"
 
 
 def add_export_command(commands: Any) -> None:
@@ -38,7 +40,7 @@ def _export(options: argparse.Namespace) -> int:
     if streamed and options.kind in FOLDERS:
         raise UsageError(f"{options.kind} is written to a folder of files: name one instead of -.")
     target = sys.stdout if streamed else options.target
-    with open_database(options) as db, progress_bar(f"Exporting to {options.target}") as progress:
+    with open_database(options) as db, progress_bar(f"Exporting to {options.target}", ENTITIES) as progress:
         exporters: dict[str, Callable[..., Any]] = {
             "jsonl": db.export_jsonl,
             "parquet": db.export_parquet,

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hoplite.cli.opening import MEMORY, UsageError, open_database, progress_bar
+from hoplite.cli.opening import MEMORY, UsageError, open_database
+from hoplite.cli.progress import BYTES, Bar, over_files, progress_bar
 
 if TYPE_CHECKING:
     from hoplite.api.database import Database
@@ -29,6 +30,17 @@ KINDS: Mapping[str, str] = {
     "neo4j": "a live server, such as bolt://localhost:7687",
 }
 PASSWORD_VARIABLE = "NEO4J_PASSWORD"
+BY_ROW = ("jsonl", "triples", "ntriples", "csv", "table", "mapping")
+"""Kinds with rows that can be read one by one, so that bad ones can be left out."""
+_KINDS_OF: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("nodes", "relationships", "array_delimiter", "quote"), ("csv",)),
+    "delimiter": ("csv", "table"),
+    **dict.fromkeys(("key", "upsert", "relationship", "start", "end", "column", "no_constraint"), ("table",)),
+    "label": ("table", "neo4j"),
+    **dict.fromkeys(("type", "user", "server_database"), ("neo4j",)),
+    "on_error": BY_ROW,
+}
+"""The kinds that an option is for; one that is not here is for all."""
 UNFINISHED = ".importing"
 """The suffix of a new database until it is complete."""
 _SHOWN_PROBLEMS = 20
@@ -56,19 +68,21 @@ def add_import_command(commands: Any) -> None:
                            help="what to do with rows of files that cannot be read")  # fmt: skip
     add_csv_options(importing.add_argument_group("neo4j-admin's CSV"))
     _add_table_options(importing.add_argument_group("a plain CSV file"))
-    part = importing.add_argument_group("part of a live Neo4j")
-    part.add_argument("--label", action="append", metavar="NAME",
-                      help="only nodes with this label; for plain CSV, the label of its nodes; repeatable")  # fmt: skip
+    both = importing.add_argument_group("a plain CSV file, or a live Neo4j")
+    both.add_argument("--label", action="append", metavar="NAME",
+                      help="the label of a file's nodes; of a server, only nodes with it; repeatable")  # fmt: skip
+    part = importing.add_argument_group("a live Neo4j")
     part.add_argument("--type", action="append", metavar="NAME", help="only relationships of this type; repeatable")
     add_server_options(part)
-    importing.set_defaults(command=_import, sample=False, imported=None)
+    defaults = {name: importing.get_default(name) for name in _KINDS_OF}
+    importing.set_defaults(command=_import, sample=False, imported=None, defaults=defaults)
 
 
 def add_csv_options(group: Any) -> None:
     for noun, names in (("nodes", "LABEL:LABEL"), ("relationships", "TYPE")):
         group.add_argument(f"--{noun}", action="append", default=[], metavar=f"[{names}=]FILE,FILE",
                            help="files of which the first begins with the header; may be repeated")  # fmt: skip
-    group.add_argument("--delimiter", default=",", help="between fields; a comma, or TAB, or U+0009")
+    group.add_argument("--delimiter", default=",", help="between fields, of plain CSV too; a comma, or TAB, or U+0009")
     group.add_argument("--array-delimiter", default=";", help="between the values of a list; ;")
     group.add_argument("--quote", default='"', help='around fields; "')
 
@@ -123,7 +137,7 @@ def server_auth(options: argparse.Namespace) -> tuple[str, str] | None:
 
 def import_from_server(db: Database, uri: str, options: argparse.Namespace, staging: Path | None = None) -> None:
     """Import with a progress bar; what could not be imported is reported on stderr."""
-    with progress_bar(f"Importing {uri}") as progress:
+    with progress_bar(f"Importing {uri}", "nodes and relationships") as progress:
         done = db.import_neo4j(
             uri,
             auth=server_auth(options),
@@ -150,6 +164,7 @@ def _import(options: argparse.Namespace) -> int:
     from hoplite.cli.shown_values import showing_session, shown_rows
 
     _settle_places(options)
+    _refuse_other_options(options)
     with _filled(options) as db:
         print_schema(db)
         if options.query:
@@ -219,29 +234,30 @@ def _settle_places(options: argparse.Namespace) -> None:
         options.database = options.to
 
 
+def _refuse_other_options(options: argparse.Namespace) -> None:
+    """Raise for an option that would have no effect: it belongs to another kind."""
+    kind = options.kind
+    if options.on_error != "fail" and kind not in BY_ROW:
+        raise UsageError(f"--on-error is for forms with rows that can be read one by one, not {kind}.")
+    given = [name for name in _KINDS_OF if getattr(options, name) != options.defaults[name]]
+    for name in given:
+        if kind not in _KINDS_OF[name]:
+            flag = "--database" if name == "server_database" else f"--{name.replace('_', '-')}"
+            kinds = " and ".join(_KINDS_OF[name])
+            raise UsageError(f"{flag} is for {kinds}, not for {kind}: see `hoplite import --help`.")
+    if kind == "csv" and options.source is not None:
+        for name in {"delimiter", "array_delimiter", "quote"} & set(given):
+            flag = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{flag} is for --nodes and --relationships: a folder has its own in its import.args.")
+    if options.relationship is None and ("start" in given or "end" in given):
+        raise UsageError("--start and --end are for rows that are relationships: give --relationship too.")
+
+
 def _import_files(db: Database, options: argparse.Namespace) -> None:
-    on_error = options.on_error
-    with progress_bar(f"Importing {Path(options.source).name if options.source else 'CSV'}") as progress:
-        if options.nodes or options.relationships:
-            made = db.import_csv(
-                *_csv_files(options), format=_csv_format(options), on_error=on_error, progress=progress
-            )
-        elif options.kind == "table":
-            made = _import_table(db, options)
-        elif options.kind in ("parquet", "cypher"):
-            if on_error != "fail":
-                raise UsageError(f"--on-error is for forms with rows that can be read one by one, not {options.kind}.")
-            whole: dict[str, Callable[..., Any]] = {"parquet": db.import_parquet, "cypher": db.import_cypher}
-            made = whole[options.kind](options.source, progress=progress)
-        else:
-            by_row: dict[str, Callable[..., Any]] = {
-                "jsonl": db.import_jsonl,
-                "triples": db.import_triples,
-                "ntriples": db.import_ntriples,
-                "csv": db.import_csv_folder,
-                "mapping": db.import_csv_mapping,
-            }
-            made = by_row[options.kind](options.source, on_error=on_error, progress=progress)
+    units = {"parquet": "files", "table": "rows"}
+    name = Path(options.source).name if options.source else "CSV"
+    with progress_bar(f"Importing {name}", units.get(options.kind, BYTES)) as progress:
+        made = _import_kind(db, options, progress)
     problems = made.get("problems", [])
     for problem in problems[:_SHOWN_PROBLEMS]:
         print(f"hoplite: {problem}", file=sys.stderr)
@@ -251,7 +267,41 @@ def _import_files(db: Database, options: argparse.Namespace) -> None:
         print(f"hoplite: {rows} left out" + (f", {more} of them not shown" if more else ""), file=sys.stderr)
 
 
-def _import_table(db: Database, options: argparse.Namespace) -> dict[str, Any]:
+def _import_kind(db: Database, options: argparse.Namespace, progress: Bar) -> dict[str, Any]:
+    if options.kind == "table":
+        return _import_table(db, options, progress)
+    if options.kind in ("csv", "mapping"):
+        return _import_csv(db, options, progress)
+    whole: dict[str, Callable[..., dict[str, Any]]] = {"parquet": db.import_parquet, "cypher": db.import_cypher}
+    if options.kind in whole:
+        return whole[options.kind](options.source, progress=progress)
+    by_row: dict[str, Callable[..., dict[str, Any]]] = {
+        "jsonl": db.import_jsonl,
+        "triples": db.import_triples,
+        "ntriples": db.import_ntriples,
+    }
+    return by_row[options.kind](options.source, on_error=options.on_error, progress=progress)
+
+
+def _import_csv(db: Database, options: argparse.Namespace, progress: Bar) -> dict[str, Any]:
+    from hoplite.errors import driver_errors
+    from hoplite.storage.importers.csv import CsvFormat, read_arguments, read_mapping
+
+    form = CsvFormat()
+    with driver_errors():
+        if options.kind == "mapping":
+            nodes, relationships = read_mapping(options.source)
+        elif options.source is not None:
+            nodes, relationships, form = read_arguments(options.source)
+        else:
+            (nodes, relationships), form = _csv_files(options), _csv_format(options)
+    paths = [os.fspath(path) for files in (*nodes, *relationships) for path in files.paths]
+    return db.import_csv(
+        nodes, relationships, format=form, on_error=options.on_error, progress=over_files(progress, paths)
+    )
+
+
+def _import_table(db: Database, options: argparse.Namespace, progress: Bar) -> dict[str, Any]:
     from hoplite.storage.importers.csv import read_sign
 
     return db.load_csv(
@@ -267,6 +317,7 @@ def _import_table(db: Database, options: argparse.Namespace) -> dict[str, Any]:
         unique=not options.no_constraint,
         on_error=options.on_error,
         tell=lambda text: print(f"hoplite: {text}", file=sys.stderr),
+        progress=progress,
     )
 
 

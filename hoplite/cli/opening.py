@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hoplite.cli.arguments import count, seconds
+from hoplite.cli.progress import BYTES, progress_bar
 
 if TYPE_CHECKING:
     from hoplite.api.database import Database
@@ -73,47 +71,11 @@ def open_database(arguments: argparse.Namespace, *, create: bool = False) -> Dat
 def import_file(db: Database, path: Path, kind: str | None = None) -> None:
     """Load a file with a progress bar on stderr (only if that is a terminal)."""
     kind = kind or ("triples" if {".tsv", ".txt"} & set(path.suffixes) else "jsonl")
-    with progress_bar(f"Importing {path.name}") as progress:
+    with progress_bar(f"Importing {path.name}", BYTES) as progress:
         if kind == "triples":
             db.import_triples(path, progress=progress)
         else:
             db.import_jsonl(path, progress=progress)
-
-
-@contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Yields `progress(done, total)` for importers and exporters, drawn with the rate and the time left."""
-    if find_spec("rich") is None:
-        yield _unseen
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
-    from rich.text import Text
-
-    class RateColumn(TextColumn):
-        def render(self, task: Task) -> Text:
-            speed = task.finished_speed or task.speed
-            return Text("" if speed is None else f"{speed:,.0f}/s")
-
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        RateColumn(""),
-        TimeRemainingColumn(elapsed_when_finished=True),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        bar = bars.add_task(what, total=None)
-
-        def progress(done: int, total: int | None = None) -> None:
-            bars.update(bar, completed=done, total=total)
-
-        yield progress
-
-
-def _unseen(_done: int, _total: int | None = None) -> None:
-    """Progress that is not shown."""
 
 
 def parameter(text: str) -> tuple[str, Any]:

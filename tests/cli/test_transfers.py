@@ -51,11 +51,21 @@ def test_csv_files_by_name_with_bad_rows(tmp_path: Path, capsys: pytest.CaptureF
         (["jsonl", "--nodes", "x.csv"], "are for CSV"),
         (["csv", "folder", "db", "--nodes", "x.csv"], "Give either a folder or --nodes"),
         (["parquet", "folder", "--on-error", "skip"], "--on-error is for forms with rows"),
+        (["neo4j", "bolt://localhost", "--on-error", "skip"], "--on-error is for forms with rows"),
         (["jsonl", "a.jsonl", "one", "--to", "two"], "Give the database once"),
         (["csv", "--nodes", "x.csv", "--delimiter", ""], "The delimiter of CSV files is one character, not ''"),
         (["csv", "--nodes", "x.csv", "--array-delimiter", "||"], "The array delimiter of CSV files is one character"),
         (["csv", "--nodes", "x.csv", "--quote", ","], "The quote of CSV files cannot be a delimiter as well: ','"),
         (["table", "x.csv", "--delimiter", "U+ZZ"], "'U+ZZ' is not a character: write its number in hexadecimal"),
+        (["jsonl", "a.jsonl", "kg", "--key", "id", "--upsert"], "--key is for table, not for jsonl"),
+        (["triples", "a.tsv", "--upsert"], "--upsert is for table, not for triples"),
+        (["jsonl", "a.jsonl", "--label", "A"], "--label is for table and neo4j, not for jsonl"),
+        (["table", "a.csv", "--type", "R"], "--type is for neo4j, not for table"),
+        (["table", "a.csv", "--quote", "'"], "--quote is for csv, not for table"),
+        (["parquet", "folder", "--database", "neo4j"], "--database is for neo4j, not for parquet"),
+        (["mapping", "a.json", "--delimiter", "TAB"], "--delimiter is for csv and table, not for mapping"),
+        (["csv", "folder", "--delimiter", "TAB"], "--delimiter is for --nodes and --relationships"),
+        (["table", "a.csv", "--start", "from"], "--start and --end are for rows that are relationships"),
     ],
 )
 def test_what_is_asked_for_wrongly(
@@ -141,3 +151,16 @@ def test_a_folder_of_others_is_left_alone(tmp_path: Path, capsys: pytest.Capture
     assert main(["import", "jsonl", str(graph), str(tmp_path / "kg.hop")]) == 1
     assert "is not a database (notes.txt is in it)" in capsys.readouterr().err
     assert mine.read_text(encoding="utf-8") == "mine"
+
+
+def test_the_options_of_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    people, knows, place = tmp_path / "people.csv", tmp_path / "knows.csv", str(tmp_path / "kg.hop")
+    people.write_text("id|name\n1|Ada\n2|Bea\n", encoding="utf-8")
+    knows.write_text("from,to\n1,2\n", encoding="utf-8")
+    arguments = ["import", "table", str(people), place, "--label", "Person", "--key", "id", "--delimiter", "|"]
+    assert main(arguments) == 0
+    assert main([*arguments, "--upsert"]) == 0
+    pattern = ["--relationship", "Person:KNOWS:Person", "--start", "from", "--end", "to"]
+    assert main(["import", "table", str(knows), place, *pattern]) == 0
+    with hoplite.open(place) as db:
+        assert db.run("MATCH (a:Person)-[:KNOWS]->(b) RETURN a.name, b.name").values() == [["Ada", "Bea"]]
