@@ -42,7 +42,10 @@ COMMANDS = (
 
 _WORD = lazy_pattern(r"[\w]*\Z")
 _DOTTED = lazy_pattern(r"[\w.]*\Z")
-_STRINGS = lazy_pattern(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"")
+_CLOSED = lazy_pattern(
+    r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|(?P<name>`[^`]*`)|(?P<comment>//[^\n]*\n|/\*.*?\*/)", re.DOTALL
+)
+_OPEN = lazy_pattern(r"['\"`]|//|/\*")
 _KEY = lazy_pattern(r"(?:[\w`)\]]\s*\.\s*|[{,]\s*)\w*\Z")
 _NAME = lazy_pattern(r"[:|&!]\s*\w*\Z")
 _CALL = lazy_pattern(r"\bCALL\s+[\w.]*\Z", re.IGNORECASE)
@@ -52,9 +55,9 @@ def candidates(before: str, names: SchemaNames) -> Sequence[str]:
     """What may follow `before`, the text to the left of the cursor."""
     if re.fullmatch(r"\s*:\w*", before):
         return COMMANDS
-    plain = _STRINGS.sub("", before)
-    if "'" in plain or '"' in plain:
-        return ()  # inside a string
+    plain = _CLOSED.sub(lambda found: "x" if found["name"] else " " if found["comment"] else "", before)
+    if _OPEN.search(plain):
+        return ()  # inside a string, a quoted name or a comment
     if _CALL.search(plain):
         return names.procedures
     bracket = _innermost_bracket(plain)
@@ -62,10 +65,21 @@ def candidates(before: str, names: SchemaNames) -> Sequence[str]:
         return names.labels if bracket == "(" else names.types
     key = _KEY.search(plain)
     if key and (bracket == "{" or "." in key[0]):
-        return names.keys
+        return (*_functions_within(plain, names), *names.keys)
     if re.search(r"\b\w+\s*:\s*\w*\Z", plain) and not bracket:
         return names.labels  # WHERE n:Label, SET n:Label
     return (*KEYWORDS, *names.functions)
+
+
+def _functions_within(plain: str, names: SchemaNames) -> Sequence[str]:
+    """The functions whose dotted names begin with what was typed: `apoc.coll.su`."""
+    dotted = _last(_DOTTED, plain).lower()
+    return [name for name in names.functions if "." in dotted and name.lower().startswith(dotted)]
+
+
+def _last(pattern: re.Pattern[str], text: str) -> str:
+    found = pattern.search(text)
+    return found[0] if found else ""
 
 
 def _innermost_bracket(text: str) -> str:
@@ -86,12 +100,11 @@ class CypherCompleter(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         before = document.text_before_cursor
-        call = _CALL.search(before)
-        found = _DOTTED.search(before) if call else _WORD.search(before)
-        word = found[0] if found else ""
+        words = [_last(_DOTTED, before), _last(_WORD, before)]  # a name with dots, or what follows the last of them
         if before.lstrip().startswith(":") and " " not in before.strip():
-            word = before.lstrip()
+            words = [before.lstrip()]
         for name in candidates(before, read_names(self.db)):
-            if name.lower().startswith(word.lower()):
+            typed = next((word for word in words if name.lower().startswith(word.lower())), None)
+            if typed is not None:
                 quoted = name if re.fullmatch(r":?\w+(\.\w+)*", name) else f"`{name}`"
-                yield Completion(quoted, start_position=-len(word), display=name)
+                yield Completion(quoted, start_position=-len(typed), display=name)
