@@ -12,6 +12,7 @@ from hoplite.lazy import lazy_pattern
 
 _CODE = "Neo.ClientError.Statement.ExternalResourceFailed"
 _SCHEME = lazy_pattern(r"([A-Za-z][A-Za-z0-9+.-]*):")
+NO_FOLDER = "no import_folder was given: it is an argument of hoplite.open, and --import-folder on the command line"
 NETWORK = ("http", "https", "ftp", "jar")
 _ILLEGAL = lazy_pattern(r'[\x00-\x20\x7f"<>\\^`{|}\[\]]')
 _BAD_ESCAPE = lazy_pattern(r"%(?![0-9A-Fa-f]{2})")
@@ -30,7 +31,7 @@ def confined_path(url: str, folder: str | None) -> Path:
     """The file that a URL names, checked to be in the import folder."""
     path = _file_path(url)
     if folder is None:
-        raise cannot_load(url, "no import_folder was given to hoplite.open()")
+        raise CypherError(_CODE, f"Cannot load from URL '{url}': {NO_FOLDER}")
     root = Path(folder).resolve()
     try:
         name = unquote_to_bytes(path).decode("utf-8", "surrogateescape")

@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from hoplite.engine.context import Execution
-from hoplite.engine.imported_files import NETWORK
+from hoplite.engine.imported_files import NETWORK, NO_FOLDER
 from hoplite.engine.memory import refuse_text
 from hoplite.engine.procedures.registry import call_failed
 from hoplite.errors import CypherError, access_mode
@@ -42,7 +42,7 @@ class NotReadable(Exception):
 def _place(context: Execution, procedure: str, name: str, verb: str) -> Path:
     """The file of this name inside the folder, with all links resolved."""
     if context.import_folder is None:
-        message = f"{verb} files not enabled, no import_folder was given to hoplite.open()"
+        message = f"{verb} files not enabled, {NO_FOLDER}"
         raise call_failed(procedure, "java.lang.RuntimeException", message)
     root = Path(context.import_folder).resolve()
     scheme = _SCHEME.match(name)

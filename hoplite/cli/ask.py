@@ -29,7 +29,7 @@ def add_ask_command(commands: Any) -> None:
 
 
 def _ask(options: argparse.Namespace) -> int:
-    from hoplite.cli.render import write
+    from hoplite.cli.render import counted, write
     from hoplite.models.ask import ask
     from hoplite.models.ask_endpoint import Decoding, ModelFailed
 
@@ -57,6 +57,6 @@ def _ask(options: argparse.Namespace) -> int:
             write(asked.rows.columns, asked.rows.rows, "table", sys.stdout)
         else:
             print(f"hoplite: {asked.rows.error['message']}", file=sys.stderr)
-        facts = len(asked.evidence.relationships)
-        print(f"based on {len(asked.evidence.nodes)} nodes and {facts} relationships")
+        nodes, facts = len(asked.evidence.nodes), len(asked.evidence.relationships)
+        print(f"based on {counted(nodes, 'node')} and {counted(facts, 'relationship')}")
     return 0 if asked.rows.error is None else 1

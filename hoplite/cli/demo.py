@@ -11,7 +11,7 @@ from rich.panel import Panel
 from rich.syntax import Syntax
 from rich.text import Text
 
-from hoplite.cli.render import cypher_text, table
+from hoplite.cli.render import counted, cypher_text, table
 from hoplite.sample import load_sample
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _ask(console: Console, db: Database, title: str, query: str) -> None:
     rows = [record.values() for record in result]
     elapsed = (time.perf_counter() - began) * 1000
     console.print(table(result.keys(), rows))
-    console.print(Text(f"{len(rows)} rows, {elapsed:.1f} ms", "dim"))
+    console.print(Text(f"{counted(len(rows), 'row')}, {elapsed:.1f} ms", "dim"))
 
 
 def _draw(console: Console, db: Database, title: str, query: str) -> None:

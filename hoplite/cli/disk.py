@@ -63,11 +63,12 @@ def _verify(options: argparse.Namespace) -> int:
 
 def _recover(options: argparse.Namespace) -> int:
     import hoplite
+    from hoplite.cli.render import counted
 
     path = _existing(options.database)
     with progress_bar(f"Reading {path.name}", BYTES) as progress:
         done = hoplite.recover(path, options.to, progress)
-    print(f"{options.to}: {done.nodes:,} nodes and {done.relationships:,} relationships")
+    print(f"{options.to}: {counted(done.nodes, 'node')} and {counted(done.relationships, 'relationship')}")
     for title, lines in (
         ("Damaged:", done.damage),
         ("Missing:", done.missing),

@@ -34,6 +34,7 @@ def add_export_command(commands: Any) -> None:
 
 
 def _export(options: argparse.Namespace) -> int:
+    from hoplite.cli.render import counted
     from hoplite.storage.exporters.files import is_special
 
     streamed = options.target == "-"
@@ -57,5 +58,6 @@ def _export(options: argparse.Namespace) -> int:
     if not streamed:
         # /dev/stdout, or a pipe that another program reads: what was written must not be followed by words.
         out = sys.stderr if is_special(options.target) and options.kind not in FOLDERS else sys.stdout
-        print(f"{done['nodes']} nodes and {done['relationships']} relationships written to {options.target}", file=out)
+        what = f"{counted(done['nodes'], 'node')} and {counted(done['relationships'], 'relationship')}"
+        print(f"{what} written to {options.target}", file=out)
     return 0

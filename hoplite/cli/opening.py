@@ -28,7 +28,12 @@ def add_database_options(parser: argparse.ArgumentParser) -> None:
         "--import", dest="imported", type=Path, metavar="FILE", help=f"load a graph into memory first: {formats}"
     )
     group.add_argument("--memory", metavar="SIZE", help="how much of a database on disk to hold, such as 512MB")
-    group.add_argument("--import-folder", type=Path, metavar="FOLDER", help="the folder that LOAD CSV may read from")
+    group.add_argument(
+        "--import-folder",
+        type=Path,
+        metavar="FOLDER",
+        help="the folder that LOAD CSV and APOC may read files from, and APOC write to",
+    )
 
 
 def add_limit_options(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +55,7 @@ def open_database(arguments: argparse.Namespace, *, create: bool = False) -> Dat
             raise UsageError("--sample opens a separate database in memory: do not give a path or --import with it.")
         from hoplite.sample import load_sample
 
-        return load_sample()
+        return load_sample(import_folder=import_folder)
     if arguments.imported and place != MEMORY:
         raise UsageError(
             "--import loads a graph into memory: do not give a path with it. To add a file to a database, use"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from hoplite.cli.render import table
+from hoplite.cli.render import counted, table, visible
 from hoplite.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def print_schema(db: Database, console: Console | None = None) -> None:
         rows = [(type_, count, "\n".join(ends[type_])) for type_, count in types]
         console.print(table(("type", "relationships", "between"), rows))
     if schema["property_keys"]:
-        console.print(Text("keys: " + ", ".join(sorted(schema["property_keys"]))))
+        console.print(Text(visible("keys: " + ", ".join(sorted(schema["property_keys"])))))
     nodes = db.run("MATCH (n) RETURN count(n)").value()[0]
     relationships = db.run("MATCH ()-[r]->() RETURN count(r)").value()[0]
-    console.print(Text(f"{nodes:,} nodes, {relationships:,} relationships"))
+    console.print(Text(f"{counted(nodes, 'node')}, {counted(relationships, 'relationship')}"))

@@ -13,14 +13,15 @@ It is not a medical reference: it is small, simplified and not kept up to date.
 
 from __future__ import annotations
 
+import os
 from importlib import resources
 
 from hoplite.api.database import Database
 
 
-def load_sample() -> Database:
-    """A new database in memory that holds the sample graph."""
-    db = Database()
+def load_sample(*, import_folder: str | os.PathLike[str] | None = None) -> Database:
+    """A new database in memory that holds the sample graph; `import_folder` is as in `hoplite.open`."""
+    db = Database(import_folder=import_folder)
     with resources.as_file(resources.files("hoplite.sample").joinpath("graph.jsonl")) as path:
         db.import_jsonl(path)
     return db

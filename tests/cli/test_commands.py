@@ -62,7 +62,7 @@ def test_files_of_csv_by_name_and_then_the_database(tmp_path: Path, capsys: pyte
     nodes.write_text("id:ID\n1\n2\n", encoding="utf-8")
     edges.write_text(":START_ID,:END_ID\n1,2\n", encoding="utf-8")
     assert main(["import", "csv", "--nodes", f"A={nodes}", "--relationships", f"R={edges}", str(place)]) == 0
-    assert "2 nodes, 1 relationships" in capsys.readouterr().out
+    assert "2 nodes, 1 relationship" in capsys.readouterr().out
     assert place.is_dir()
 
 
@@ -139,7 +139,22 @@ def test_load_csv_reads_from_the_folder_that_was_named(tmp_path: Path, capsys: p
     query = "LOAD CSV WITH HEADERS FROM 'file:///drugs.csv' AS row RETURN row.name AS name"
     assert main(["query", query, "--format", "csv", "--import-folder", str(tmp_path)]) == 0
     assert capsys.readouterr().out == "name\nAspirin\n"
-    assert main(["query", query]) == 1
+    capsys.readouterr()
+    assert main(["query", query, "--sample", "--format", "csv", "--import-folder", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "name\nAspirin\n"
+    for call in (query, "CALL apoc.load.json('drugs.json') YIELD value RETURN value"):
+        assert main(["query", call]) == 1
+        error = capsys.readouterr().err
+        assert "--import-folder on the command line" in error and "()" not in error.partition("import_folder")[2]
+
+
+def test_what_is_counted_once_is_in_the_singular(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = tmp_path / "one.jsonl"
+    one.write_text(GRAPH.splitlines()[0] + "\n", encoding="utf-8")
+    assert main(["import", "jsonl", str(one)]) == 0
+    assert "1 node, 0 relationships" in capsys.readouterr().out
+    assert main(["export", "jsonl", ":memory:", str(tmp_path / "out.jsonl"), "--import", str(one)]) == 0
+    assert "1 node and 0 relationships written" in capsys.readouterr().out
 
 
 def test_a_graph_is_exported_to_standard_output(capsys: pytest.CaptureFixture[str], graph: str) -> None:
@@ -237,7 +252,7 @@ def test_a_query_after_an_import_shows_times_of_any_year(graph: str, capsys: pyt
 def test_import_says_what_was_loaded(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import", "jsonl", graph, "--query", "MATCH (d:Drug) RETURN count(d) AS drugs"]) == 0
     out = capsys.readouterr().out
-    assert "2 nodes, 1 relationships" in out and "INTERACTS_WITH" in out and "drugs" in out
+    assert "2 nodes, 1 relationship" in out and "INTERACTS_WITH" in out and "drugs" in out
 
 
 def test_triples_are_imported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,7 @@ def database(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
     (tmp_path / "graph.jsonl").write_text(GRAPH)
     path = str(tmp_path / "kg.hop")
     assert main(["import", "jsonl", str(tmp_path / "graph.jsonl"), path]) == 0
-    assert "2 nodes, 1 relationships" in capsys.readouterr().out
+    assert "2 nodes, 1 relationship" in capsys.readouterr().out
     return path
 
 

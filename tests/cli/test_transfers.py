@@ -37,7 +37,7 @@ def test_csv_files_by_name_with_bad_rows(tmp_path: Path, capsys: pytest.CaptureF
     assert f"{nodes}, line 3: 'z' is not a valid int" in capsys.readouterr().err
     assert main([*arguments, "--on-error", "report"]) == 0
     shown = capsys.readouterr()
-    assert "2 nodes, 1 relationships" in shown.out
+    assert "2 nodes, 1 relationship" in shown.out
     assert f"{edges}, line 3: there is no node with id 2" in shown.err
     assert "2 rows left out" in shown.err
     assert main([*arguments, "--on-error", "skip"]) == 0

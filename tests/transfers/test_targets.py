@@ -78,7 +78,7 @@ def test_a_pipe_is_written_to(name: str, tmp_path: Path, capsys: pytest.CaptureF
     text = gzip.decompress(found[0]) if name.endswith(".gz") else found[0]
     assert text.count(b"\n") == 811 + 2338
     shown = capsys.readouterr()
-    assert shown.out == "" and "811 nodes and 2338 relationships written" in shown.err
+    assert shown.out == "" and "811 nodes and 2,338 relationships written" in shown.err
 
 
 def test_a_folder_is_not_a_file(db: hoplite.Database, tmp_path: Path) -> None:
