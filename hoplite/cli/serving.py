@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hoplite.cli.arguments import port as port_number
 from hoplite.cli.arguments import positive, seconds
 from hoplite.cli.opening import MEMORY, UsageError, add_database_options, add_limit_options, open_database
 from hoplite.collector import held_back
@@ -59,7 +58,7 @@ def _add_common(parser: argparse.ArgumentParser, port: int) -> None:
                         help=f"a folder, created if missing, or {MEMORY} (the default)")  # fmt: skip
     shown = f"{port}" if port else "any that is free"
     parser.add_argument(
-        "--port", type=port_number, default=port, help=f"the port to listen on, 0 for any that is free; {shown}"
+        "--port", type=int, default=port, help=f"the port to listen on, 0 for any that is free; {shown}"
     )
     parser.add_argument("--model", metavar="NAME@URL",
                         help="an OpenAI-compatible endpoint to ask: qwen3:4b@http://localhost:11434/v1")  # fmt: skip
