@@ -1,8 +1,9 @@
-"""Every Python block in the README and in docs/ runs as is."""
+"""Every Python block in the README and in docs/ runs as is, in the order of its page."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import shlex
 import subprocess
@@ -11,10 +12,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.blocks import PAGES, ROOT, blocks, name_of
+from tests.docs.blocks import LANGUAGES, PAGES, ROOT, Block, blocks, name_of
 
-_SHOWN = re.compile(r"# [\[{'\d(]")
-WITH_CODE = [page for page in PAGES if any(block.language == "python" for block in blocks(page))]
+_SHOWN = re.compile(r"# (?:[\[{'\d(]|True$|False$|None$)")
+WITH_CODE = [page for page in PAGES if any(block.language in ("python", "pycon") for block in blocks(page))]
+
+# Runs the prompts of a block among the names that the blocks before it have left.
+_RUN_PROMPTS = """
+def _run_prompts(text, page, line):
+    import doctest
+
+    test = doctest.DocTestParser().get_doctest(text, {}, page, page, line - 1)
+    assert test.examples, f"{page}, line {line}: no prompts"
+    test.globs = globals()
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    assert not doctest.DocTestRunner(optionflags=flags).run(test, clear_globs=False).failed, f"{page}, line {line}"
+"""
 
 
 def _checked(code: str) -> str:
@@ -29,17 +42,26 @@ def _checked(code: str) -> str:
     return "\n".join(added.get(number, line) for number, line in enumerate(lines))
 
 
+def _script(found: list[Block], page: str) -> str:
+    """The blocks of a page as one program."""
+    parts = [_RUN_PROMPTS]
+    for block in found:
+        parts.append(f"# {page}, line {block.line}")
+        if block.language == "pycon":
+            parts.append(f"_run_prompts({block.code!r}, {page!r}, {block.line})")
+        else:
+            parts.append(_checked(block.code))
+    return "\n".join(parts)
+
+
 @pytest.mark.parametrize("page", WITH_CODE, ids=name_of)
 def test_python_runs_as_it_stands(page: Path, tmp_path: Path) -> None:
     """In a separate process: pages open databases, and end with them open."""
-    lines = ["from hoplite.sample import load_sample"]
-    for block in blocks(page):
-        if block.language == "python" and not block.not_run:
-            lines += [block.before, f"# {name_of(page)}, line {block.line}", _checked(block.code)]
+    runs = [block for block in blocks(page) if block.language in ("python", "pycon") and not block.not_run]
     script = tmp_path / "page.py"
-    script.write_text("\n".join(lines), encoding="utf-8")
+    script.write_text(_script(runs, name_of(page)), encoding="utf-8")
     run = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, cwd=tmp_path)
-    assert run.returncode == 0, f"{run.stderr[-2000:]}\n{script.read_text()}"
+    assert run.returncode == 0, f"{run.stdout[-2000:]}\n{run.stderr[-2000:]}\n{script.read_text()}"
 
 
 def test_a_result_that_is_shown_wrongly_is_found() -> None:
@@ -47,6 +69,59 @@ def test_a_result_that_is_shown_wrongly_is_found() -> None:
     with pytest.raises(AssertionError):
         exec(code, {})
     exec(_checked("[1 +\n 1]\n# [2]\n"), {})
+    with pytest.raises(AssertionError):
+        exec(_checked("1 == 1\n# False\n"), {})
+
+
+def test_output_that_is_shown_wrongly_after_a_prompt_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+    before = Block("python", "x = 1\n", 1, "")
+    exec(_script([before, Block("pycon", ">>> x + 1\n2\n", 2, "")], "page"), {})
+    with pytest.raises(AssertionError):
+        exec(_script([before, Block("pycon", ">>> x + 1\n3\n", 2, "")], "page"), {})
+    with pytest.raises(AssertionError):
+        exec(_script([before, Block("pycon", "x + 1\n", 2, "")], "page"), {})
+
+
+def test_no_page_hides_what_its_code_needs() -> None:
+    hiding = [name_of(page) for page in PAGES if "<!-- before:" in page.read_text(encoding="utf-8")]
+    assert hiding == []
+
+
+def _undefined(code: str, defined: set[str]) -> set[str]:
+    """The names that code reads and that neither it nor `defined` binds; binds its own names there."""
+    tree = ast.walk(ast.parse(code))
+    read: set[str] = set()
+    for node in tree:
+        if isinstance(node, ast.Name):
+            (read if isinstance(node.ctx, ast.Load) else defined).add(node.id)
+        elif isinstance(node, ast.alias):
+            defined.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            defined.add(node.name)
+        elif isinstance(node, ast.arg):
+            defined.add(node.arg)
+    return read - defined - set(dir(builtins))
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=name_of)
+def test_code_that_is_not_run_reads_only_names_of_its_page(page: Path) -> None:
+    defined: set[str] = set()
+    for block in blocks(page):
+        if block.language == "python":
+            missing = _undefined(block.code, defined)
+            assert not (block.not_run and missing), f"{name_of(page)}, line {block.line}: {missing}"
+
+
+def test_a_name_from_nowhere_is_found() -> None:
+    assert _undefined("import a\nb = [c for c in a]\nprint(b, d)\n", set()) == {"d"}
+
+
+def test_every_block_names_its_language() -> None:
+    for page in PAGES:
+        for block in blocks(page):
+            place = f"{name_of(page)}, line {block.line}"
+            assert block.language in LANGUAGES, place
+            assert (block.language == "pycon") == (">>> " in block.code), place
 
 
 def test_few_blocks_are_not_run() -> None:
