@@ -107,9 +107,18 @@ def targets(tables: Iterable[Table]) -> tuple[int, int]:
 def _cell(samples: Samples, full: int) -> str:
     if not samples.time:
         return samples.problem or "not run"
+    return f"{shown_ms(median_ms(samples))} ({shown_ratio(ratio(samples))}{fewer_queries(samples, full)})"
+
+
+def fewer_queries(samples: Samples, full: int) -> str:
+    """How many queries an engine ran, if it had no time for all of them."""
     ran = len(set(samples.number))
-    note = "" if ran >= full else f", q={ran}"
-    return f"{shown_ms(median_ms(samples))} ({shown_ratio(ratio(samples))}{note})"
+    return "" if ran >= full else f", q={ran}"
+
+
+def queries_of(part: Part) -> int:
+    """How many queries there are for each number of hops."""
+    return max((len(set(row.samples[str(HOPS[0])].number)) for row in part.rows), default=0)
 
 
 def _rows_of(part: Part, form: Form) -> list[Row]:
@@ -132,9 +141,9 @@ BALL_TARGETS = (("Cypher", 0.060, 1.25), ("khop", 0.020, 1.1))
 
 def _ball_table(part: Part, form: Literal["columns", "objects"]) -> Table:
     rows = _rows_of(part, form)
-    full = max((len(set(row.samples[str(HOPS[0])].number)) for row in part.rows), default=0)
+    full = queries_of(part)
     ours = [row for row in part.rows if row.engine == OURS] or part.rows
-    limits = [_limit_cell(ours, str(k)) for k in HOPS]
+    limits = [limit_cell(ours, str(k)) for k in HOPS]
     cells = [[row.title, row.way, *(_cell(row.samples[str(k)], full) for k in HOPS)] for row in rows]
     names = {"columns": "as Arrow, NumPy or pandas columns", "objects": "as Python objects"}
     return Table(
@@ -144,7 +153,8 @@ def _ball_table(part: Part, form: Literal["columns", "objects"]) -> Table:
     )
 
 
-def _limit_cell(rows: Sequence[Row], question: str) -> str:
+def limit_cell(rows: Sequence[Row], question: str) -> str:
+    """The median of the limit, as it was measured next to these rows."""
     known = [row.samples[question] for row in rows if row.samples[question].time]
     return shown_ms(statistics.median(reference_ms(samples) for samples in known)) if known else "not run"
 
@@ -220,7 +230,7 @@ def _query_table(part: Part, form: Literal["columns", "objects"]) -> Table:
     cells = []
     for workload in WORKLOADS:
         key = workload.key
-        hand = _limit_cell([row for row in rows if row.engine == OURS] or rows, key)
+        hand = limit_cell([row for row in rows if row.engine == OURS] or rows, key)
         ours = next((row.samples[key] for row in rows if row.engine == OURS and row.samples[key].time), None)
         best = _against_best(rows, key, form, ours) if ours else ["", ""]
         cells.append([f"{key} {workload.title}", hand, *(_query_cell(row.samples[key]) for row in rows), *best])

@@ -208,7 +208,21 @@ def test_markdown_escapes_what_would_end_a_cell() -> None:
 
 def test_the_headline_names_the_best_of_each_kind_of_peer() -> None:
     part = balls(0.002, 0.001, 0.004)
-    part.rows.append(row("numpy", "gathers", "columns", 0.003, [str(k) for k in HOPS]))
+    part.rows.append(row("numpy", "gathers", "objects", 0.003, [str(k) for k in HOPS]))
     text = headline(part)
     assert "Kglite 4.00 (2.0x ours)" in text
     assert "Numpy 3.00 (1.5x ours)" in text
+
+
+def test_the_headline_compares_one_form_and_says_who_ran_fewer_queries() -> None:
+    part = balls(0.002, 0.001, 0.004)
+    questions = [str(k) for k in HOPS]
+    part.rows = [one for one in part.rows if not (one.engine == "hoplite" and one.form == "columns")]
+    part.rows.append(row("hoplite", "Cypher", "columns", 0.0001, questions))
+    part.rows.append(row("numpy", "gathers", "columns", 0.0005, questions))
+    slow = row("scipy", "rows", "objects", 0.006, questions)
+    slow.samples["5"] = samples({0: 0.006})
+    part.rows.append(slow)
+    lines = headline(part).splitlines()
+    assert lines[-5] == "| 1 | 1.00 | 2.00 | 1.00 | Kglite 4.00 (2.0x ours) | Scipy 6.00 (3.0x ours) |"
+    assert lines[-1] == "| 5 | 1.00 | 2.00 | 1.00 | Kglite 4.00 (2.0x ours) | Scipy 6.00 (3.0x ours, q=1) |"
