@@ -1,8 +1,10 @@
 # Every target sets up .venv by itself, once, and again when pyproject.toml changes.
 #
+#   make dev      sets up .venv, which the other targets do by themselves
 #   make demo     a short tour in the terminal, on the sample graph
-#   make test     the project's own tests, without Torch (minutes)
+#   make test     the project's own tests, without Torch    ARGS="tests/api -k limits" for a part of them
 #   make check    ruff, mypy --strict, import rules, lengths of files and functions
+#   make format   what ruff can repair and lay out by itself
 #   make tck      the openCypher TCK            TCK=DIR    default $(HOPLITE_DATA)/tck
 #   make golden   recorded answers of Neo4j     ARGS="--family temporal --show 5" for a part of them
 #   make repair-test  queries of models checked and repaired   ARGS="--every 8" for a part of them
@@ -11,7 +13,7 @@
 #   make bench-large  graphs larger than memory: 87 million relationships  ARGS=--quick for a fiftieth, ARGS=--billion
 #   make neo4j-test  compared with a live Neo4j (Java 17, Maven; or NEO4J_URI)   LIMIT=20 queries of each demo graph; unset: all
 #   make fidelity    k-hop answers compared with Neo4j, NetworkX, igraph, GraphBLAS     ARGS="--graph hetionet --queries 5"
-#   make fuzz     damaged queries, COUNT=100000
+#   make fuzz     damaged queries, COUNT=20000
 #   make folds    random write programs on graphs held in different ways, COUNT=20000   ARGS="--seed 2000"
 #   make joins    random joins against the plain matcher, COUNT=20000   ARGS="--seed 2000"
 #   make fuzz-calls  every function and procedure with odd arguments  ARGS="--calls 500 --only apoc.text"
@@ -33,6 +35,7 @@
 #   make console-check    types and unit tests of its source, and that the built files match it
 #   make console-test     the page in a real Chromium, in its own environment    CHROMIUM=/path/to/chromium
 #   make driver-test      the driver's API with another version of the driver    DRIVER=5.28
+#   make clean            removes .venv and everything that was built
 
 .PHONY: help dev demo test check format tck golden corpus repair-test bench bench-large neo4j-test fidelity fuzz fuzz-calls folds joins hostile plans other-ways libraries-test docs torch-test cluster-test driver-test console console-check console-test round-trips crash packages drivers-test fuzz-bolt side-by-side clean
 .DEFAULT_GOAL := help
