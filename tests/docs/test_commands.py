@@ -72,13 +72,20 @@ def _wrong_command(program: str, words: list[str]) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("page", WITH_COMMANDS, ids=name_of)
+@pytest.mark.parametrize("page", [*PAGES, *OTHER_PAGES], ids=name_of)
 def test_no_prose_stands_behind_a_command(page: Path) -> None:
-    for block in blocks(page):
-        if block.language in ("sh", "text", ""):
-            for number, line in _command_lines(block):
-                unquoted = re.sub(r"\"[^\"]*\"|'[^']*'", "''", line)
-                assert not _PROSE_BEHIND.search(unquoted.partition(" #")[0]), f"{name_of(page)}, line {number}: {line}"
+    """In fenced and in indented blocks."""
+    text = page.read_text(encoding="utf-8")
+    indented = re.sub(r"^(?!    ).*$", "", re.sub(r"^```.*?^```$", _blank, text, flags=re.S | re.M), flags=re.M)
+    fenced = [block for block in blocks(page) if block.language in ("sh", "text", "")]
+    for block in (*fenced, Block("", re.sub(r"^    ", "", indented, flags=re.M), 1, "")):
+        for number, line in _command_lines(block):
+            unquoted = re.sub(r"\"[^\"]*\"|'[^']*'", "''", line)
+            assert not _PROSE_BEHIND.search(unquoted.partition(" #")[0]), f"{name_of(page)}, line {number}: {line}"
+
+
+def _blank(match: re.Match[str]) -> str:
+    return "\n" * match[0].count("\n")
 
 
 @pytest.mark.parametrize("page", WITH_COMMANDS, ids=name_of)
