@@ -20,7 +20,7 @@ EXPLAINED: dict[str, str] = {
     "openstreetmap q7b6e3a032547d9": LISTED_KEYS,
 }
 
-ORDER_OF_EVALUATION = "an error on the way to no rows"
+ORDER_OF_EVALUATION = "an error in a query without rows"
 """Which part of a pattern is matched first is the planner's choice. Where one part has no match, the query has no rows,
 and an expression that fails in another part is met by the planner that begins there, and not by the other."""
 

@@ -73,7 +73,7 @@ DEFECTS: tuple[Defect, ...] = (
         _reverse_of_stored,
     ),
     Defect(
-        "rows are lost where DETACH DELETE removes what is still being read",
+        "rows are lost when DETACH DELETE removes what is still being read",
         "CREATE (n) WITH n UNWIND range(1, 7) AS i CREATE (n)-[:R]->(n), then MATCH ()<-[:R]-(n) RETURN count(*) gives"
         " 7, but MATCH ()<-[:R]-(n) DETACH DELETE n RETURN count(*) gives 2: no Eager stands between them.",
         _rows_lost_to_delete,
@@ -85,7 +85,7 @@ DEFECTS: tuple[Defect, ...] = (
         _degree_of_text,
     ),
     Defect(
-        "a path cannot be filtered by after DISTINCT",
+        "cannot filter by a path after DISTINCT",
         "MATCH p = (a)-->(b) WITH DISTINCT p WHERE length(p) = 1 RETURN p is a SyntaxError about `a`, which stands only"
         " in the pattern; WITH DISTINCT p WITH p WHERE length(p) = 1 is none.",
         _path_after_distinct,
