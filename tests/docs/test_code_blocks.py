@@ -14,7 +14,7 @@ import pytest
 
 from tests.docs.blocks import LANGUAGES, PAGES, ROOT, Block, blocks, name_of
 
-_SHOWN = re.compile(r"# (?:[\[{'\d(]|True$|False$|None$)")
+_SHOWN = re.compile(r"# (?:[\[{'\"\d(]|True$|False$|None$)")
 WITH_CODE = [page for page in PAGES if any(block.language in ("python", "pycon") for block in blocks(page))]
 
 # Runs the prompts of a block among the names that the blocks before it have left.
@@ -114,6 +114,14 @@ def test_code_that_is_not_run_reads_only_names_of_its_page(page: Path) -> None:
 
 def test_a_name_from_nowhere_is_found() -> None:
     assert _undefined("import a\nb = [c for c in a]\nprint(b, d)\n", set()) == {"d"}
+
+
+def test_fences_stand_alone_on_their_lines() -> None:
+    for page in PAGES:
+        lines = page.read_text(encoding="utf-8").splitlines()
+        fences = [line for line in lines if "```" in line]
+        assert all(re.fullmatch(r"```\w*", line) for line in fences), name_of(page)
+        assert len(fences) == 2 * len(blocks(page)), name_of(page)
 
 
 def test_every_block_names_its_language() -> None:
