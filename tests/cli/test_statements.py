@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hoplite.cli.statements import Entry, is_finished, script_entries
+from hoplite.grammar.statements import statement_end
 
 
 @pytest.mark.parametrize("text", ["", "  ", ":help", ":explain MATCH (n)", "RETURN 1;", "RETURN 1; // done;\n;"])
@@ -60,7 +61,6 @@ def test_the_text_of_a_long_statement_is_read_once(monkeypatch: pytest.MonkeyPat
         looked.append(begin)
         return statement_end(text, begin)
 
-    statement_end = statements.statement_end
     monkeypatch.setattr(statements, "statement_end", counted)
     entries = list(script_entries("RETURN [\n" + "'a;',\n" * 4000 + "1];\nRETURN 2;"))
     assert len(entries) == len(looked) == 2

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import hoplite
 from hoplite.engine.hops import numba_relations
-from hoplite.engine.hops.interface import Check, Hop
+from hoplite.engine.hops.graph_hops import hop_of
+from hoplite.engine.hops.interface import Check, Hop, Side, unchecked
 from hoplite.engine.hops.numba_relations import Relation
 
 _CYCLES = "MATCH (a:N)-[:R]-(b)-[:R]-(c)-[:R]-(a) WHERE a <> c RETURN count(*)"
@@ -72,3 +74,36 @@ def test_entries_make_room_for_others_and_are_written_again(tmp_path: Path) -> N
         cache = db.stats()["cache"]
         assert cache["evictions"] > 10
         assert cache["used_bytes"] <= 1_100_000
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_the_cache_holds_the_entries_of_each_hop(tmp_path: Path, partitions: int) -> None:
+    """By side and by types, the same as in memory."""
+    chance = np.random.default_rng(5)
+    tables: dict[str, Any] = {
+        "nodes": {"N": {"id": np.arange(50)}},
+        "relationships": {
+            ("N", kind, "N"): {"start": chance.integers(0, 50, 200), "end": chance.integers(0, 50, 200)}
+            for kind in "RST"
+        },
+    }
+    with hoplite.open() as memory, hoplite.open(tmp_path / "graph.hop", partitions=partitions) as folder:
+        for db in (memory, folder):
+            db.load(**tables)
+        snapshots = [db._graph.snapshot() for db in (memory, folder)]
+        for _ in range(2):
+            for types in (None, ["R"], ["S"], ["R", "T"]):
+                for side in Side:
+                    held, stored = (
+                        numba_relations.wide_relation_of(hop_of(snapshot, side, types), unchecked)
+                        for snapshot in snapshots
+                    )
+                    assert held is not None and stored is not None
+                    assert held.begins.tolist() == stored.begins.tolist()
+                    assert held.neighbours.tolist() == stored.neighbours.tolist()
+                    assert len(held.relationships) == len(stored.relationships) > 0
+        before = folder.stats()["cache"]
+        for snapshot in snapshots:
+            hop_of(snapshot, Side.OUTGOING, ["R"]).prepared.clear()
+        assert numba_relations.known_relation(hop_of(snapshots[1], Side.OUTGOING, ["R"])) is not None
+        assert folder.stats()["cache"]["used_bytes"] == before["used_bytes"]
