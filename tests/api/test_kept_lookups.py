@@ -99,6 +99,13 @@ def test_values_that_no_node_has_are_found_nowhere(db: Database, seeds: list[obj
         assert db.run(ONE, seed=seed).value() == [int(seed in expected and seed is not True)]
 
 
+def test_nodes_without_a_value_that_came_later_are_null(db: Database) -> None:
+    asked(db, [3])
+    db.run("MATCH (a:N {id: 4}) CREATE (a)-[:E]->(:N), (a)-[:E]->(:Other)").consume()
+    for _ in range(3):
+        assert sorted(db.run(BALL, seeds=[3]).value(), key=str) == [3, 4, 5, None]
+
+
 def test_a_result_reads_the_version_that_it_began_with(db: Database) -> None:
     asked(db, [3])
     before = db.run(BALL, seeds=[3])

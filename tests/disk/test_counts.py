@@ -107,3 +107,37 @@ def test_the_cache_holds_the_entries_of_each_hop(tmp_path: Path, partitions: int
             hop_of(snapshot, Side.OUTGOING, ["R"]).prepared.clear()
         assert numba_relations.known_relation(hop_of(snapshots[1], Side.OUTGOING, ["R"])) is not None
         assert folder.stats()["cache"]["used_bytes"] == before["used_bytes"]
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_counts_follow_every_kind_of_write(tmp_path: Path, partitions: int) -> None:
+    """Entries of the partitions do not stand for what was written since, nor for another snapshot."""
+    numbers = np.arange(300)
+    relationships = {
+        ("N", kind, "N"): {"start": numbers, "end": numbers * step % 60} for step, kind in ((2, "R"), (3, "S"))
+    }
+    writes = [
+        "CREATE (:N {id: 1000})",
+        "MATCH (a:N {id: 5})-[r:R]->() DELETE r",
+        "MATCH (a:N {id: 1000}), (b:N {id: 3}) CREATE (a)-[:R]->(b), (b)-[:R]->(a), (b)-[:S]->(b)",
+        "MATCH (a:N {id: 7}) DETACH DELETE a",
+    ]
+    with (
+        hoplite.open() as memory,
+        hoplite.open(tmp_path / "graph.hop", partitions=partitions, backend="numba") as folder,
+    ):
+        for db in (memory, folder):
+            db.load(nodes={"N": {"id": numbers}}, relationships=relationships)
+        for number, write in enumerate(["RETURN 1", *writes]):
+            begun = folder.begin()
+            before = [begun.run(query).value() for query in (_CYCLES, _CHAIN)]
+            for db in (memory, folder):
+                db.run(write).consume()
+            for _ in range(2):
+                counts = [[db.run(query).value() for query in (_CYCLES, _CHAIN)] for db in (memory, folder)]
+                assert counts[0] == counts[1], write
+            if number % 2:
+                folder.checkpoint()
+                assert [folder.run(query).value() for query in (_CYCLES, _CHAIN)] == counts[0]
+            assert [begun.run(query).value() for query in (_CYCLES, _CHAIN)] == before
+            begun.rollback()

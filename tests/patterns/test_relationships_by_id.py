@@ -47,7 +47,7 @@ def test_the_same_are_found_as_by_a_scan(in_folder: bool, seed: int, tmp_path: P
                     for value in VALUES:
                         scanned = rows(db, pattern + "id(r) + 0 = $x" + shown, x=value)
                         assert rows(db, pattern + "id(r) = $x" + shown, x=value) == scanned
-                        listed = [value, value, 11]
+                        listed = [value, value, 11, 11.0]  # the last two are one id
                         scanned = rows(db, by_scan, x=listed)
                         assert rows(db, pattern + "id(r) IN $x" + shown, x=listed) == scanned
 
