@@ -107,6 +107,9 @@ def test_the_cache_holds_the_entries_of_each_hop(tmp_path: Path, partitions: int
             hop_of(snapshot, Side.OUTGOING, ["R"]).prepared.clear()
         assert numba_relations.known_relation(hop_of(snapshots[1], Side.OUTGOING, ["R"])) is not None
         assert folder.stats()["cache"]["used_bytes"] == before["used_bytes"]
+        folder.run("CREATE (:N {id: 50})").consume()
+        longer = numba_relations.wide_relation_of(hop_of(folder._graph.snapshot(), Side.OUTGOING, ["R"]), unchecked)
+        assert longer is not None and len(longer.begins) == 52
 
 
 @pytest.mark.parametrize("partitions", [1, 3])
