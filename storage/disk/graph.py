@@ -271,7 +271,8 @@ class DiskGraph(Graph):
         if not self.read_only:
             myself = weakref.ref(self)  # a graph that is built does not keep the database open
             base.when_built = lambda: None if (graph := myself()) is None else graph._checkpoint_in_background()
-        self._readers.append((manifest.snapshot, weakref.ref(base.reader)))
+        with self._guard:
+            self._readers.append((manifest.snapshot, weakref.ref(base.reader)))
         return base
 
     def _apply(self, content: bytes, delta: Delta, path: Path) -> None:
@@ -569,13 +570,17 @@ class DiskGraph(Graph):
         """Remove the snapshots and logs of other numbers, except those being read or written."""
         if any(number != current and reader() is not None for number, reader in self._readers):
             gc.collect(1)  # finished queries may still hold it, in a reference cycle
+        # Others may write a snapshot and put it into force meanwhile. What appears after this is not looked at.
+        files = list(self.root.iterdir())
         with self._guard:
+            # Before the readers: a snapshot is read before it is no longer being written.
+            used = {current, *self._being_written}
             self._readers = [(number, reader) for number, reader in self._readers if reader() is not None]
-            used = {current, *self._being_written, *(number for number, _ in self._readers)}
+            used.update(number for number, _ in self._readers)
             serials = {reader.serial for _, held in self._readers if (reader := held()) is not None}
         # Mapped files take their place on the disk until they are no longer held.
         self._cache.forget(lambda key: key[0] not in serials)
-        for inside in list(self.root.iterdir()):
+        for inside in files:
             number = _OURS.fullmatch(inside.name)
             if number is None or int(number[1]) in used:
                 continue
