@@ -24,7 +24,7 @@ from hoplite.lazy_dataclass import dataclass
 
 TOLERANCE = 1e-9
 AMONG_EQUALS = "LIMIT or SKIP among equals"
-DISTINCT_LISTS = "distinct rows, but for the order inside lists"
+DISTINCT_LISTS = "distinct rows, equal except for the order inside lists"
 EQUAL_NUMBERS = "equal rows, of which one with 1 or one with 1.0 stands for all"
 
 
@@ -132,7 +132,7 @@ def judge(
     if (only_ours or only_theirs) and shape.free_lists:
         free_ours, free_theirs = leftovers(_loosened(ours.rows), _loosened(theirs.rows), tolerance)
         if not (free_ours or free_theirs):
-            only_ours, only_theirs, note = (), (), "but for the order inside lists"
+            only_ours, only_theirs, note = (), (), "equal except for the order inside lists"
         elif shape.merges and set(_loosened(ours.rows)) == set(_loosened(theirs.rows)):
             return Verdict.NONDETERMINISTIC, DISTINCT_LISTS, only_ours, only_theirs
     if only_ours and shape.merges and not any(leftovers(_numbers(only_ours), _numbers(only_theirs), tolerance)):

@@ -13,7 +13,7 @@ from hoplite.grammar.tree import walk
 from hoplite.lazy import lazy_pattern
 from hoplite.lazy_dataclass import dataclass
 
-HALF_WAY = "LIMIT or SKIP half way"
+IN_THE_MIDDLE = "LIMIT or SKIP in the middle"
 _CHANCE = {"rand", "randomuuid", "apoc.create.uuid", "apoc.coll.randomitem", "apoc.coll.shuffle"}
 _CLOCK = {"timestamp", "date", "time", "datetime", "localtime", "localdatetime"}
 _CLOCK_SUFFIXES = ("transaction", "statement", "realtime")
@@ -137,12 +137,12 @@ def _open_ends(statement: Any, last: ast.Projection | None, names: set[str]) -> 
         yield "the clock"
     for node in walk(statement):
         if isinstance(node, ast.Projection) and node is not last and (node.limit is not None or node.skip is not None):
-            yield HALF_WAY
+            yield IN_THE_MIDDLE
             break
     if _has_free_lists(statement, names) and (
         names & {"head", "last"} or any(isinstance(node, ast.Index | ast.Slice) for node in walk(statement))
     ):
-        yield "a pick from a list of no order"
+        yield "an element of an unordered list"
     if any(_picks_shortest(node) for node in walk(statement)):
         yield "one of several shortest paths"
     if last is not None and last.limit is not None and any(isinstance(n, ast.Union) for n in walk(statement)):

@@ -24,7 +24,7 @@ import hoplite
 from hoplite.differ.answers import Answer, Limits, failed_answer, read_answer
 from hoplite.differ.compare import DISTINCT_LISTS, EQUAL_NUMBERS, Comparison, Verdict, compare
 from hoplite.differ.report import shown_rows
-from hoplite.differ.shape import HALF_WAY
+from hoplite.differ.shape import IN_THE_MIDDLE
 from tests.neo4j.choices import Choices, shrunk
 from tests.neo4j.explained import ORDER_OF_EVALUATION, fails_on_the_way_to_nothing
 from tests.neo4j.known_defects import known_defect
@@ -100,7 +100,7 @@ def _differs(result: Comparison) -> bool:
     """What the differ takes for open, it takes so by its looks; random queries leave open a LIMIT at the end only, and
     which of several equal rows stands for them, where lists have no order or 1 equals 1.0."""
     if result.verdict is Verdict.NONDETERMINISTIC and result.reason not in (DISTINCT_LISTS, EQUAL_NUMBERS):
-        return not result.reason.startswith("LIMIT or SKIP") or result.reason == HALF_WAY
+        return not result.reason.startswith("LIMIT or SKIP") or result.reason == IN_THE_MIDDLE
     return result.verdict.is_difference
 
 
