@@ -105,15 +105,22 @@ class RelationshipSeek(Operator):
             rows = rows[which]
             if self.many:
                 rows, found = _once(rows, found)
-            starts, ends = context.graph.endpoints(found)
-            if not self.directed:
-                rows, found, starts, ends = _both_ways(rows, found, starts, ends)
             if len(found):
-                yield batch.take(rows).with_columns(
-                    {self.relationship: Relationships(found), self.start: Nodes(starts), self.end: Nodes(ends)}
-                )
+                yield _with_ends(self, context.graph, batch, rows, found)
             if error is not None:
                 raise error
+
+
+def _with_ends(
+    seek: RelationshipSeek | RelationshipIdSeek, graph: Snapshot, batch: Batch, rows: Int64s, found: Int64s
+) -> Batch:
+    """Rows with the relationships found for them and their ends, in both orientations if undirected (a loop once)."""
+    starts, ends = graph.endpoints(found)
+    if not seek.directed:
+        rows, found, starts, ends = _both_ways(rows, found, starts, ends)
+    return batch.take(rows).with_columns(
+        {seek.relationship: Relationships(found), seek.start: Nodes(starts), seek.end: Nodes(ends)}
+    )
 
 
 def _both_ways(rows: Int64s, found: Int64s, starts: Int64s, ends: Int64s) -> tuple[Int64s, Int64s, Int64s, Int64s]:
@@ -388,13 +395,8 @@ class RelationshipIdSeek(Operator):
                 rows, found = rows[of_type], found[of_type]
             if self.asked.many:
                 rows, found = _once(rows, found)
-            starts, ends = graph.endpoints(found)
-            if not self.directed:
-                rows, found, starts, ends = _both_ways(rows, found, starts, ends)
             if len(found):
-                yield batch.take(rows).with_columns(
-                    {self.relationship: Relationships(found), self.start: Nodes(starts), self.end: Nodes(ends)}
-                )
+                yield _with_ends(self, graph, batch, rows, found)
             if error is not None:
                 raise error
 
